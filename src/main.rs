@@ -1,0 +1,2 @@
+//! The `squire` program.
+fn main() {}
