@@ -1,4 +1,51 @@
-//! How each coding agent takes MCP servers.
+//! How each coding agent takes MCP servers: pure plans from resolved servers to artifacts.
+//!
+//! A [`Strategy`] says which files it wants to see ([`Strategy::reads`]), and turns servers and the contents of
+//! those files into [`Artifacts`]: files to write or merge, arguments to add, environment to set, notes. It does
+//! nothing itself. The crate is `no_std`, so there is no file, clock, process or environment to reach for; the
+//! compiler keeps it so.
+//!
+//! Adding an agent is one file here, one `mod` line and one entry in [`AGENTS`].
+
 #![no_std]
 #![forbid(unsafe_code)]
+
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod artifacts;
+mod environment;
+mod gateway;
+mod json;
+mod mcp_servers;
+mod placement;
+mod server;
+mod strategy;
+mod taken;
+mod text;
+mod toml_text;
+
+mod claude;
+mod codex;
+mod cursor;
+mod inspect;
+mod opencode;
+
+pub use artifacts::{Argument, Artifacts, Code, Effect, File, Note, Refusal};
+pub use environment::{BASE_ENVIRONMENT, LAUNCH_VARIABLE, LOADER_ENVIRONMENT, PROXY_VARIABLES};
+pub use gateway::Gateway;
+pub use json::parse as parse_jsonc;
+pub use placement::{Arity, BareWord, Placement, Spot};
+pub use server::{Name, NameError, Remote, ResolvedServer, Route, Stdio, Tier, Transport};
+pub use strategy::{Base, Content, Description, Launch, Program, Read, Strategy};
+pub use text::{Reference, Source, Text, TextError};
+
+/// Every agent that squire knows, in the order in which they are listed.
+pub static AGENTS: &[&dyn Strategy] =
+    &[&claude::Claude, &codex::Codex, &cursor::Cursor, &opencode::OpenCode, &inspect::Inspect];
+
+/// The strategy of the agent with this name.
+pub fn find(name: &str) -> Option<&'static dyn Strategy> {
+    AGENTS.iter().copied().find(|strategy| strategy.name() == name)
+}

@@ -1,0 +1,144 @@
+//! What a plan consists of: descriptors only. The runner is the one who acts on them.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use serde_json::{Map, Value};
+
+use crate::server::Name;
+
+/// Everything that equips one agent for one launch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Artifacts {
+    /// Files to write or to merge into.
+    pub files: Vec<File>,
+    /// Arguments to add to the user's.
+    pub arguments: Vec<Argument>,
+    /// Variables to set for the agent: names of settings, never a value of the user.
+    pub environment: Vec<(String, String)>,
+    /// What is left out, switched off or worth knowing.
+    pub notes: Vec<Note>,
+}
+
+/// A file of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum File {
+    /// A file of our own in the launch's private directory, gone after the launch.
+    Private {
+        /// Its name there.
+        name: &'static str,
+        /// All of it.
+        text: String,
+    },
+    /// Entries in a JSON file of the project, put back after the launch.
+    Merge {
+        /// The file, relative to the working directory.
+        path: &'static str,
+        /// The object at the top level that the entries go into.
+        at: &'static str,
+        /// Our entries; one of the user's with the same name returns after the launch.
+        entries: Map<String, Value>,
+    },
+}
+
+/// One argument to add.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// Its text, or the text before a path.
+    pub text: String,
+    /// The private file whose path follows the text.
+    pub file: Option<&'static str>,
+    /// The server it is for, so that an argument too long can be named.
+    pub server: Option<Name>,
+}
+
+impl Argument {
+    /// An argument that is just text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), file: None, server: None }
+    }
+}
+
+/// Something that the user should know: a stable code and a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The stable code, for scripts.
+    pub code: Code,
+    /// The server it is about.
+    pub server: Option<Name>,
+    /// What is so, and why. Fits behind the server's name.
+    pub sentence: String,
+    /// What the user can do about it.
+    pub mend: Option<String>,
+}
+
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $word:literal $effect:ident,)+) => {
+        /// Reason codes. Their words are stable.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Code { $($(#[doc = $doc])+ $variant,)+ }
+
+        impl Code {
+            /// The word in output.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+
+            /// What the reason does to the server.
+            pub fn effect(self) -> Effect {
+                match self { $(Self::$variant => Effect::$effect,)+ }
+            }
+        }
+    };
+}
+
+/// What a note's reason does to its server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// The agent does not get it.
+    LeftOut,
+    /// The agent gets it, and will not use it.
+    SwitchedOff,
+    /// Good to know.
+    Remark,
+}
+
+codes! {
+    /// A community server that the user has not approved.
+    NotApproved = "not-approved" LeftOut,
+    /// A project's server with the name of one of the user's.
+    NameTaken = "name-taken" LeftOut,
+    /// The declaration says `disabled = true`.
+    Disabled = "disabled" LeftOut,
+    /// The declaration needs what only the relay will do.
+    NeedsRelay = "needs-relay" LeftOut,
+    /// The agent does not speak the server's transport.
+    Transport = "transport" LeftOut,
+    /// The agent's own configuration has a server of this name, and the agent would mix the two.
+    AgentHasIt = "agent-has-it" LeftOut,
+    /// The agent would change a string of the entry.
+    Inexpressible = "inexpressible" LeftOut,
+    /// The agent's own state switches off a server of this name.
+    AgentDisabled = "agent-disabled" SwitchedOff,
+    /// The user's arguments start no session that could use servers.
+    NoSession = "no-session" Remark,
+    /// The agent asks before a tool is used, or before a server is loaded.
+    AgentApproval = "agent-approval" Remark,
+    /// The agent has no place for a setting of the declaration.
+    Unenforced = "unenforced" Remark,
+    /// A file of the agent could not be read, so collisions can't be known.
+    Unreadable = "unreadable" Remark,
+    /// A project file that was not used.
+    ProjectFile = "project-file" Remark,
+}
+
+/// A plan that can't be made at all: the launch is refused with this sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal(pub String);
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}

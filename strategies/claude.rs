@@ -1,0 +1,271 @@
+//! Claude Code: a private file named by `--mcp-config=FILE`. Measured with 2.1.197.
+//!
+//! The `=` form takes exactly one value; the form with a blank swallows the words that follow (case B01). The flag is
+//! additive, and an entry of ours replaces one of the user's of the same name whole.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::artifacts::{Argument, Artifacts, Code, File, Note, Refusal};
+use crate::json;
+use crate::mcp_servers;
+use crate::placement::{Arity, BareWord, Placement};
+use crate::server::{ResolvedServer, Transport};
+use crate::strategy::{Base, Description, Launch, Program, Read, Strategy};
+
+pub(crate) struct Claude;
+
+const STATE: Read = Read::UserFile(Base::Variable("CLAUDE_CONFIG_DIR", ""), ".claude.json");
+/// How long the first turn waits for servers that are always loaded, in milliseconds; 5000 unless set.
+const CONNECT_TIMEOUT: &str = "MCP_CONNECT_TIMEOUT_MS";
+/// How long one server may take to start, in milliseconds; 30000 unless set.
+const START_TIMEOUT: &str = "MCP_TIMEOUT";
+const FILE: &str = "claude.json";
+
+impl Strategy for Claude {
+    fn name(&self) -> &'static str {
+        "claude"
+    }
+
+    fn program(&self) -> Program {
+        Program::Named("claude")
+    }
+
+    fn description(&self) -> Description {
+        Description {
+            title: "Claude Code",
+            carries: "a private file named by --mcp-config=FILE, removed after the launch",
+            same_name: "ours replaces the whole entry for the launch",
+            approval: "asks before a tool is used; headless it refuses: --allowedTools mcp__NAME",
+            verified: "2.1.197",
+        }
+    }
+
+    fn speaks(&self, transport: &Transport) -> bool {
+        matches!(transport, Transport::Http(_) | Transport::Sse(_))
+    }
+
+    fn reads(&self) -> &'static [Read] {
+        &[STATE, Read::Variable(CONNECT_TIMEOUT), Read::Variable(START_TIMEOUT)]
+    }
+
+    fn placement(&self) -> Option<&'static Placement> {
+        Some(&PLACEMENT)
+    }
+
+    fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal> {
+        let mut artifacts = Artifacts::default();
+        let mut entries = Map::new();
+        for server in launch.servers {
+            match mcp_servers::entry(launch, server, pinned) {
+                Ok(mut entry) => {
+                    // Without it the tools of a server that is slow to start miss the first turn.
+                    entry.insert("alwaysLoad".into(), true.into());
+                    entry.insert("timeout".into(), milliseconds(server.agent_timeout()));
+                    entries.insert(server.name.to_string(), entry.into());
+                }
+                Err(note) => artifacts.notes.push(note),
+            }
+        }
+        if entries.is_empty() {
+            return Ok(artifacts);
+        }
+        artifacts.notes.extend(switched_off(launch, &entries));
+        artifacts.notes.push(approval(&entries));
+        let slowest =
+            launch.servers.iter().map(ResolvedServer::agent_startup_timeout).max().unwrap_or_default();
+        for variable in [CONNECT_TIMEOUT, START_TIMEOUT] {
+            if !launch.is_set(variable) {
+                artifacts.environment.push((variable.into(), slowest.as_millis().to_string()));
+            }
+        }
+        artifacts
+            .files
+            .push(File::Private { name: FILE, text: json::pretty(&json!({ "mcpServers": entries })) });
+        artifacts.arguments.push(Argument { text: "--mcp-config=".into(), file: Some(FILE), server: None });
+        Ok(artifacts)
+    }
+}
+
+/// A reference that comes out empty where the variable is unset; plain `${X}` would be passed on as text.
+pub(crate) fn pinned(variable: &str) -> String {
+    format!("${{{variable}:-}}")
+}
+
+pub(crate) fn milliseconds(duration: Duration) -> Value {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX).into()
+}
+
+fn approval(entries: &Map<String, Value>) -> Note {
+    let tools: Vec<String> = entries.keys().map(|name| format!("mcp__{name}")).collect();
+    Note {
+        code: Code::AgentApproval,
+        server: None,
+        sentence: "Claude Code asks before it uses a tool, and refuses where nobody can answer".into(),
+        mend: Some(format!("--allowedTools {}", tools.join(","))),
+    }
+}
+
+/// The part of Claude's state file that can switch a server off (case B62).
+#[derive(Deserialize)]
+struct State {
+    #[serde(default)]
+    projects: BTreeMap<String, ProjectState>,
+}
+
+#[derive(Deserialize)]
+struct ProjectState {
+    #[serde(default, rename = "disabledMcpServers")]
+    disabled: Vec<String>,
+}
+
+fn switched_off(launch: &Launch<'_>, entries: &Map<String, Value>) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for content in launch.contents.iter().filter(|content| content.read == STATE) {
+        let state = content
+            .bytes
+            .as_ref()
+            .map_err(String::clone)
+            .and_then(|bytes| serde_json::from_slice::<State>(bytes).map_err(|error| error.to_string()));
+        match state {
+            Err(reason) => notes.push(Note {
+                code: Code::Unreadable,
+                server: None,
+                sentence: format!("{}: {reason}; servers switched off there can't be known", content.place),
+                mend: None,
+            }),
+            Ok(state) => {
+                let disabled =
+                    state.projects.get(launch.directory).map(|project| project.disabled.as_slice());
+                for server in
+                    launch.servers.iter().filter(|server| entries.contains_key(server.name.as_str()))
+                {
+                    if disabled.unwrap_or_default().iter().any(|name| name == server.name.as_str()) {
+                        notes.push(Note {
+                            code: Code::AgentDisabled,
+                            server: Some(server.name.clone()),
+                            sentence: format!("disabled for this directory in {}", content.place),
+                            mend: Some("enable it with /mcp in Claude Code".into()),
+                        });
+                    }
+                }
+            }
+        }
+    }
+    notes
+}
+
+/// From `claude --help` of 2.1.197, and the options that it accepts without listing them.
+static PLACEMENT: Placement = Placement {
+    options: &[
+        ("--add-dir", Arity::Many),
+        ("--advisor", Arity::One),
+        ("--agent", Arity::One),
+        ("--agents", Arity::One),
+        ("--allow-dangerously-skip-permissions", Arity::Flag),
+        ("--allowed-tools", Arity::Many),
+        ("--allowedTools", Arity::Many),
+        ("--append-system-prompt", Arity::One),
+        ("--append-system-prompt-file", Arity::One),
+        ("--ax-screen-reader", Arity::Flag),
+        ("--background", Arity::Flag),
+        ("--bare", Arity::Flag),
+        ("--betas", Arity::Many),
+        ("--bg", Arity::Flag),
+        ("--brief", Arity::Flag),
+        ("--channels", Arity::Many),
+        ("--chrome", Arity::Flag),
+        ("--cloud", Arity::Optional),
+        ("--continue", Arity::Flag),
+        ("--dangerously-load-development-channels", Arity::Many),
+        ("--dangerously-skip-permissions", Arity::Flag),
+        ("--debug", Arity::Optional),
+        ("--debug-file", Arity::One),
+        ("--debug-to-stderr", Arity::Flag),
+        ("--disable-slash-commands", Arity::Flag),
+        ("--disallowed-tools", Arity::Many),
+        ("--disallowedTools", Arity::Many),
+        ("--effort", Arity::One),
+        ("--exclude-dynamic-system-prompt-sections", Arity::Flag),
+        ("--fallback-model", Arity::One),
+        ("--file", Arity::Many),
+        ("--fork-session", Arity::Flag),
+        ("--from-pr", Arity::Optional),
+        ("--ide", Arity::Flag),
+        ("--include-hook-events", Arity::Flag),
+        ("--include-partial-messages", Arity::Flag),
+        ("--init", Arity::Flag),
+        ("--input-format", Arity::One),
+        ("--json-schema", Arity::One),
+        ("--max-budget-usd", Arity::One),
+        ("--max-thinking-tokens", Arity::One),
+        ("--max-turns", Arity::One),
+        ("--mcp-config", Arity::Many),
+        ("--model", Arity::One),
+        ("--name", Arity::One),
+        ("--no-chrome", Arity::Flag),
+        ("--no-session-persistence", Arity::Flag),
+        ("--output-format", Arity::One),
+        ("--permission-mode", Arity::One),
+        ("--permission-prompt-tool", Arity::One),
+        ("--plugin-dir", Arity::One),
+        ("--plugin-url", Arity::One),
+        ("--print", Arity::Flag),
+        ("--prompt-suggestions", Arity::Optional),
+        ("--remote-control", Arity::Optional),
+        ("--remote-control-session-name-prefix", Arity::One),
+        ("--replay-user-messages", Arity::Flag),
+        ("--resume", Arity::Optional),
+        ("--resume-session-at", Arity::One),
+        ("--safe-mode", Arity::Flag),
+        ("--session-id", Arity::One),
+        ("--setting-sources", Arity::One),
+        ("--settings", Arity::One),
+        ("--strict-mcp-config", Arity::Flag),
+        ("--system-prompt", Arity::One),
+        ("--system-prompt-file", Arity::One),
+        ("--task-budget", Arity::One),
+        ("--teleport", Arity::Optional),
+        ("--thinking", Arity::One),
+        ("--tmux", Arity::Flag),
+        ("--tools", Arity::Many),
+        ("--verbose", Arity::Flag),
+        ("--worktree", Arity::Optional),
+        ("-c", Arity::Flag),
+        ("-d", Arity::Optional),
+        ("-d2e", Arity::Flag),
+        ("-n", Arity::One),
+        ("-p", Arity::Flag),
+        ("-r", Arity::Optional),
+        ("-w", Arity::Optional),
+    ],
+    informational: &["--help", "--version", "-h", "-v"],
+    sessions: &[],
+    others: &[
+        "agents",
+        "auth",
+        "auto-mode",
+        "doctor",
+        "gateway",
+        "import-conversations",
+        "install",
+        "mcp",
+        "plugin",
+        "plugins",
+        "project",
+        "remote-control",
+        "setup-token",
+        "ultrareview",
+        "update",
+        "upgrade",
+    ],
+    bare_word: BareWord::Prompt,
+    headless: &["--print", "-p"],
+    approving: &["--allowed", "--dangerously-skip-permissions", "--permission", "--settings"],
+};

@@ -1,0 +1,83 @@
+//! Cursor CLI: entries in the project's `.cursor/mcp.json`, put back after the launch.
+//!
+//! From its documentation and from what other launchers report; no Cursor was run. There is no option that names a
+//! file, a server's environment is curated, and an unapproved server is absent without a word.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde_json::Map;
+
+use crate::artifacts::{Artifacts, Code, File, Note, Refusal};
+use crate::mcp_servers;
+use crate::server::Transport;
+use crate::strategy::{Description, Launch, Program, Strategy};
+
+pub(crate) struct Cursor;
+
+impl Strategy for Cursor {
+    fn name(&self) -> &'static str {
+        "cursor"
+    }
+
+    fn program(&self) -> Program {
+        Program::Named("cursor-agent")
+    }
+
+    fn description(&self) -> Description {
+        Description {
+            title: "Cursor CLI",
+            carries: "entries in .cursor/mcp.json of the project, put back after the launch",
+            same_name: "ours for the launch, the user's back afterwards",
+            approval: "loads a server only once it is enabled: cursor-agent mcp enable NAME",
+            verified: "its documentation",
+        }
+    }
+
+    fn speaks(&self, transport: &Transport) -> bool {
+        matches!(transport, Transport::Http(_) | Transport::Sse(_))
+    }
+
+    fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal> {
+        let mut artifacts = Artifacts::default();
+        let mut entries = Map::new();
+        for server in launch.servers {
+            match mcp_servers::entry(launch, server, pinned) {
+                Ok(mut entry) => {
+                    // Cursor tells streamable HTTP and SSE apart by itself.
+                    if entry.contains_key("url") {
+                        entry.shift_remove("type");
+                    }
+                    entries.insert(server.name.to_string(), entry.into());
+                }
+                Err(note) => artifacts.notes.push(note),
+            }
+            if server.timeout.is_some() || server.startup_timeout.is_some() {
+                artifacts.notes.push(Note {
+                    code: Code::Unenforced,
+                    server: Some(server.name.clone()),
+                    sentence: "Cursor has no place for its timeouts".into(),
+                    mend: None,
+                });
+            }
+        }
+        if entries.is_empty() {
+            return Ok(artifacts);
+        }
+        let commands: Vec<String> =
+            entries.keys().map(|name| format!("cursor-agent mcp enable {name}")).collect();
+        artifacts.notes.push(Note {
+            code: Code::AgentApproval,
+            server: None,
+            sentence: "Cursor loads a server only once it is enabled for the project".into(),
+            mend: Some(commands.join("; ")),
+        });
+        artifacts.files.push(File::Merge { path: ".cursor/mcp.json", at: "mcpServers", entries });
+        Ok(artifacts)
+    }
+}
+
+fn pinned(variable: &str) -> String {
+    format!("${{env:{variable}}}")
+}

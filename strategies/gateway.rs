@@ -1,0 +1,54 @@
+//! The command that an agent starts in a server's place.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::environment::{BASE_ENVIRONMENT, LAUNCH_VARIABLE, LOADER_ENVIRONMENT};
+use crate::server::ResolvedServer;
+
+/// What all gateway entries of a launch share.
+///
+/// An entry is a function of the declarations alone, so agents that remember approvals by definition recognise it:
+/// it holds no launch id, temporary path, port or value (case B92).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gateway {
+    /// squire as it was invoked, absolute.
+    pub program: String,
+    /// The project's real path.
+    pub project: Option<String>,
+    /// The profiles of the launch.
+    pub profiles: Vec<String>,
+    /// The config directory.
+    pub config: String,
+    /// The state directory.
+    pub state: String,
+}
+
+impl Gateway {
+    /// The arguments of the entry of one server: `gateway NAME --agent A …`.
+    pub fn arguments(&self, agent: &str, server: &ResolvedServer) -> Vec<String> {
+        let mut arguments = Vec::new();
+        let mut push = |words: &[&str]| arguments.extend(words.iter().map(ToString::to_string));
+        push(&["gateway", server.name.as_str(), "--agent", agent]);
+        if let Some(project) = &self.project {
+            push(&["--project", project]);
+        }
+        for profile in &self.profiles {
+            push(&["--profile", profile]);
+        }
+        push(&["--config", &self.config, "--state", &self.state]);
+        arguments
+    }
+
+    /// The environment variables that the entry pins by name, sorted.
+    pub fn variables(server: &ResolvedServer) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        names.extend(BASE_ENVIRONMENT);
+        names.extend(LOADER_ENVIRONMENT);
+        names.push(LAUNCH_VARIABLE);
+        names.extend(server.declared_variables());
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}

@@ -1,0 +1,59 @@
+//! The built-in agent: reads a private file in Claude's shape, connects to every server and prints its tools.
+
+use alloc::string::ToString;
+
+use serde_json::{Map, json};
+
+use crate::artifacts::{Argument, Artifacts, File, Refusal};
+use crate::claude::{milliseconds, pinned};
+use crate::json;
+use crate::mcp_servers;
+use crate::server::Transport;
+use crate::strategy::{Description, Launch, Program, Strategy};
+
+pub(crate) struct Inspect;
+
+const FILE: &str = "inspect.json";
+
+impl Strategy for Inspect {
+    fn name(&self) -> &'static str {
+        "inspect"
+    }
+
+    fn program(&self) -> Program {
+        Program::Squire("inspect")
+    }
+
+    fn description(&self) -> Description {
+        Description {
+            title: "squire's own agent",
+            carries: "a private file in Claude's shape, removed after the launch",
+            same_name: "has no config of its own",
+            approval: "calls no tool",
+            verified: "this version",
+        }
+    }
+
+    fn speaks(&self, transport: &Transport) -> bool {
+        matches!(transport, Transport::Http(_))
+    }
+
+    fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal> {
+        let mut artifacts = Artifacts::default();
+        let mut entries = Map::new();
+        for server in launch.servers {
+            match mcp_servers::entry(launch, server, pinned) {
+                Ok(mut entry) => {
+                    entry.insert("startupTimeout".into(), milliseconds(server.agent_startup_timeout()));
+                    entries.insert(server.name.to_string(), entry.into());
+                }
+                Err(note) => artifacts.notes.push(note),
+            }
+        }
+        artifacts
+            .files
+            .push(File::Private { name: FILE, text: json::pretty(&json!({ "mcpServers": entries })) });
+        artifacts.arguments.push(Argument { text: "--mcp-config=".into(), file: Some(FILE), server: None });
+        Ok(artifacts)
+    }
+}

@@ -1,0 +1,172 @@
+//! JSON as agents write and read it: comments and trailing commas on the way in, readable on the way out.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde_json::Value;
+
+/// Reads JSON with comments, trailing commas and a byte order mark (cases B15, B16), as the agents that write it do.
+///
+/// Comments and surplus commas become blanks, so that line and column of an error are those of the file.
+pub fn parse(bytes: &[u8]) -> Result<Value, serde_json::Error> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    serde_json::from_slice(&blanked(bytes))
+}
+
+fn blanked(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::from(bytes);
+    let mut comma = None;
+    let mut index = 0;
+    while index < bytes.len() {
+        match bytes[index] {
+            b'"' => {
+                comma = None;
+                index = string_end(bytes, index);
+                continue;
+            }
+            b'/' if matches!(bytes.get(index + 1), Some(b'/' | b'*')) => {
+                let end = comment_end(bytes, index);
+                blank(&mut out[index..end]);
+                index = end;
+                continue;
+            }
+            b',' => comma = Some(index),
+            b'}' | b']' => {
+                if let Some(surplus) = comma.take() {
+                    out[surplus] = b' ';
+                }
+            }
+            byte if byte.is_ascii_whitespace() => {}
+            _ => comma = None,
+        }
+        index += 1;
+    }
+    out
+}
+
+fn string_end(bytes: &[u8], start: usize) -> usize {
+    let mut index = start + 1;
+    while index < bytes.len() {
+        match bytes[index] {
+            b'\\' => index += 2,
+            b'"' => return index + 1,
+            _ => index += 1,
+        }
+    }
+    bytes.len()
+}
+
+fn comment_end(bytes: &[u8], start: usize) -> usize {
+    let rest = &bytes[start + 2..];
+    let length = if bytes[start + 1] == b'/' {
+        rest.iter().position(|byte| *byte == b'\n')
+    } else {
+        rest.windows(2).position(|pair| pair == b"*/").map(|position| position + 2)
+    };
+    length.map_or(bytes.len(), |length| start + 2 + length)
+}
+
+fn blank(bytes: &mut [u8]) {
+    for byte in bytes.iter_mut().filter(|byte| **byte != b'\n') {
+        *byte = b' ';
+    }
+}
+
+/// Writes JSON for people: two spaces a level, but an array and an object of plain strings on one line.
+pub(crate) fn pretty(value: &Value) -> String {
+    let mut out = String::new();
+    write(value, 0, &mut out);
+    out.push('\n');
+    out
+}
+
+fn write(value: &Value, depth: usize, out: &mut String) {
+    match value {
+        Value::Object(entries) if depth < 3 && !entries.is_empty() => {
+            out.push('{');
+            for (index, (key, entry)) in entries.iter().enumerate() {
+                out.push_str(if index == 0 { "\n" } else { ",\n" });
+                indent(depth + 1, out);
+                out.push_str(&Value::from(key.as_str()).to_string());
+                out.push_str(": ");
+                write(entry, depth + 1, out);
+            }
+            out.push('\n');
+            indent(depth, out);
+            out.push('}');
+        }
+        Value::Object(_)
+        | Value::Array(_)
+        | Value::String(_)
+        | Value::Number(_)
+        | Value::Bool(_)
+        | Value::Null => out.push_str(&value.to_string()),
+    }
+}
+
+fn indent(depth: usize, out: &mut String) {
+    for _ in 0..depth {
+        out.push_str("  ");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    #[test]
+    fn b15_b16_comments_trailing_commas_and_a_byte_order_mark_are_read() {
+        let written =
+            "\u{feff}{ \"a\": // note\r\n [1, 2,], /* off: \"b\": 1 */ \"u\": \"https://h/a//b,]\", }";
+        assert_eq!(parse(written.as_bytes()).unwrap(), json!({"a": [1, 2], "u": "https://h/a//b,]"}));
+    }
+
+    #[test]
+    fn an_error_keeps_its_place() {
+        let error = parse(b"{ // note\n  \"a\": /* x\n */ oops }").unwrap_err();
+        assert_eq!((error.line(), error.column()), (3, 5));
+        assert!(parse(b"{\"a\": [1,,]}").is_err());
+        assert!(parse(b"{\"a\": \"x").is_err());
+        assert!(parse(b"{} /* open").is_ok());
+    }
+
+    proptest! {
+        /// The library that edits such files is the oracle.
+        #[test]
+        fn reads_what_the_comment_keeping_library_reads(
+            written in "(\\{|\\}|\\[|\\]|,|:| |\n|//|/\\*|\\*/|\"a\"|\"b/\\*\"|\"\\\\\\\\\"|1|true|null){0,24}"
+        ) {
+            let oracle: Result<Value, _> =
+                jsonc_parser::parse_to_serde_value(&written, &strict_but_for_comments_and_commas());
+            let duplicate_free = |value: &Value| value.to_string().matches("\"a\"").count() == written.matches("\"a\"").count();
+            if let (Ok(ours), Ok(theirs)) = (parse(written.as_bytes()), oracle) {
+                if duplicate_free(&ours) {
+                    prop_assert_eq!(ours, theirs);
+                }
+            }
+        }
+
+        #[test]
+        fn pretty_is_read_back_as_the_same_value(text in "\\PC*", number in any::<i64>(), flag in any::<bool>()) {
+            let value = json!({"mcpServers": {"a": {"args": [text, number], "env": {"X": text}, "deep": {"d": {"e": flag}}}}, "empty": {}});
+            prop_assert_eq!(parse(pretty(&value).as_bytes()).unwrap(), value);
+        }
+    }
+
+    fn strict_but_for_comments_and_commas() -> jsonc_parser::ParseOptions {
+        jsonc_parser::ParseOptions {
+            allow_comments: true,
+            allow_trailing_commas: true,
+            allow_loose_object_property_names: false,
+            allow_missing_commas: false,
+            allow_single_quoted_strings: false,
+            allow_hexadecimal_numbers: false,
+            allow_unary_plus_numbers: false,
+            allow_bare_decimal_point_numbers: false,
+            allow_extended_string_escapes: false,
+            allow_non_finite_numbers: false,
+        }
+    }
+}

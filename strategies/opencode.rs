@@ -1,0 +1,160 @@
+//! OpenCode: the variable `OPENCODE_CONFIG_CONTENT`. Measured with 1.18.33.
+//!
+//! The variable, not a file named by `OPENCODE_CONFIG`: a project's opencode.json ranks above that file and was seen
+//! to replace the command and keep our environment. Even here OpenCode merges entries of one name key by key, so a
+//! name that is taken in any of its files is left out. `{env:…}` and `{file:…}` are replaced in the text before the
+//! JSON is parsed; in ours the brace is written as an escape, so that nothing matches.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde_json::{Map, Value, json};
+
+use crate::artifacts::{Artifacts, Refusal};
+use crate::claude::milliseconds;
+use crate::json;
+use crate::server::{ResolvedServer, Route, Transport};
+use crate::strategy::{Base, Content, Description, Launch, Program, Read, Strategy};
+use crate::taken::{self, Taken};
+
+pub(crate) struct OpenCode;
+
+const CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
+/// The kernel takes 128 KiB for one environment string; the rest is left for its name and the user's own growth.
+const LIMIT: usize = 120 * 1024;
+const CONFIG: Base = Base::Variable("XDG_CONFIG_HOME", ".config");
+
+impl Strategy for OpenCode {
+    fn name(&self) -> &'static str {
+        "opencode"
+    }
+
+    fn program(&self) -> Program {
+        Program::Named("opencode")
+    }
+
+    fn description(&self) -> Description {
+        Description {
+            title: "OpenCode",
+            carries: "the variable OPENCODE_CONFIG_CONTENT, added to the user's own value",
+            same_name: "OpenCode would mix the two: ours is left out",
+            approval: "asks nothing unless its permissions say so",
+            verified: "1.18.33",
+        }
+    }
+
+    fn speaks(&self, transport: &Transport) -> bool {
+        matches!(transport, Transport::Http(_) | Transport::Sse(_))
+    }
+
+    fn reads(&self) -> &'static [Read] {
+        &[
+            Read::Variable(CONTENT),
+            Read::UserFile(CONFIG, "opencode/config.json"),
+            Read::UserFile(CONFIG, "opencode/opencode.json"),
+            Read::UserFile(CONFIG, "opencode/opencode.jsonc"),
+            Read::FileNamedBy("OPENCODE_CONFIG"),
+            Read::UserFile(Base::Variable("OPENCODE_CONFIG_DIR", ".opencode"), "opencode.json"),
+            Read::UserFile(Base::Variable("OPENCODE_CONFIG_DIR", ".opencode"), "opencode.jsonc"),
+            Read::Upward("opencode.json"),
+            Read::Upward("opencode.jsonc"),
+            Read::Upward(".opencode/opencode.json"),
+            Read::Upward(".opencode/opencode.jsonc"),
+        ]
+    }
+
+    fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal> {
+        let mut artifacts = Artifacts::default();
+        let taken = taken::names(launch.contents, declared, &mut artifacts.notes);
+        let mut entries = Map::new();
+        for server in launch.servers {
+            match taken::note(&taken, server, "OpenCode") {
+                Some(note) => artifacts.notes.push(note),
+                None => {
+                    entries.insert(server.name.to_string(), entry(launch, server));
+                }
+            }
+        }
+        if entries.is_empty() {
+            return Ok(artifacts);
+        }
+        let text = merged(launch, &entries)?;
+        if text.len() > LIMIT {
+            return Err(Refusal(format!(
+                "{CONTENT} would hold {} bytes, and OpenCode can be given {LIMIT}: launch with fewer servers (--profile, --server)",
+                text.len()
+            )));
+        }
+        artifacts.environment.push((CONTENT.into(), text));
+        Ok(artifacts)
+    }
+}
+
+fn entry(launch: &Launch<'_>, server: &ResolvedServer) -> Value {
+    let mut entry = match (&server.transport, server.route) {
+        (Transport::Http(remote) | Transport::Sse(remote), Route::Direct) => {
+            let mut entry = json!({ "type": "remote", "url": remote.url.literal() });
+            if !remote.headers.is_empty() {
+                let headers: Map<String, Value> =
+                    remote.headers.iter().map(|(name, text)| (name.clone(), text.literal().into())).collect();
+                entry["headers"] = headers.into();
+            }
+            entry
+        }
+        // OpenCode hands its whole environment on, so no variable needs a name here.
+        (Transport::Builtin | Transport::Stdio(_), Route::Direct) | (_, Route::Gateway) => {
+            let mut command = alloc::vec![launch.gateway.program.clone()];
+            command.extend(launch.gateway.arguments(launch.agent, server));
+            json!({ "type": "local", "command": command })
+        }
+    };
+    entry["enabled"] = true.into();
+    // One number for both: OpenCode waits this long for the start, and for each call.
+    entry["timeout"] = milliseconds(server.agent_timeout().max(server.agent_startup_timeout()));
+    entry
+}
+
+/// Our entries in the user's own value of the variable. The user's part keeps its substitutions, ours has none.
+fn merged(launch: &Launch<'_>, entries: &Map<String, Value>) -> Result<String, Refusal> {
+    let own = launch.contents.iter().find(|content| content.read == Read::Variable(CONTENT));
+    let mut config = match own.map(|content| content.bytes.as_deref()) {
+        None => Map::new(),
+        Some(bytes) => bytes
+            .map_err(String::clone)
+            .and_then(|bytes| json::parse(bytes).map_err(|error| error.to_string()))
+            .and_then(|config| config.as_object().cloned().ok_or_else(|| "it is no object".into()))
+            .map_err(|reason| {
+                Refusal(format!("{CONTENT} is set, and OpenCode could not read it: {reason}"))
+            })?,
+    };
+    let own_servers = match config.shift_remove("mcp") {
+        None => Map::new(),
+        Some(Value::Object(servers)) => servers,
+        Some(_) => return Err(Refusal(format!("{CONTENT} is set, and its `mcp` is no object"))),
+    };
+    let mut servers: Vec<String> = own_servers.iter().map(|(name, entry)| member(name, entry)).collect();
+    servers.extend(entries.iter().map(|(name, entry)| without_substitutions(&member(name, entry))));
+    let mut members: Vec<String> = config.iter().map(|(key, value)| member(key, value)).collect();
+    members.push(format!("\"mcp\":{{{}}}", servers.join(",")));
+    Ok(format!("{{{}}}", members.join(",")))
+}
+
+fn member(key: &str, value: &Value) -> String {
+    format!("{}:{value}", Value::from(key))
+}
+
+/// In JSON text `{env:` stands in a string alone, where an escaped brace is the same brace.
+fn without_substitutions(json: &str) -> String {
+    json.replace("{env:", "\\u007benv:").replace("{file:", "\\u007bfile:")
+}
+
+/// The servers that a config file, or the variable, declares.
+fn declared(content: &Content, bytes: &[u8]) -> Result<Vec<Taken>, String> {
+    if matches!(content.read, Read::Variable(_)) && bytes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let config = json::parse(bytes).map_err(|error| error.to_string())?;
+    let names = config.get("mcp").and_then(Value::as_object).map(Map::keys);
+    Ok(names.into_iter().flatten().map(|name| Taken::new(name, content)).collect())
+}

@@ -1,0 +1,321 @@
+//! Servers as strategies see them: declarations after layers, profile, policy and trust.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
+
+use crate::text::{Source, Text};
+
+/// The name of a server, legal in every agent, so that nothing is ever rewritten at launch.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Name(String);
+
+/// Why a word is no server name. Each sentence fits behind "the name `X` ".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameError {
+    /// Nothing was written.
+    Empty,
+    /// It does not begin with a letter.
+    Start,
+    /// It does not end with a letter or digit.
+    End,
+    /// A character that some agent rewrites or refuses (cases B05, B06).
+    Character(char),
+    /// More than 32 characters: agents build `mcp__NAME__TOOL`, which model APIs limit to 64 (case B09).
+    TooLong,
+    /// `__` separates server and tool in the names that agents build.
+    DoubleUnderscore,
+    /// An agent drops a server of this name without a word, or squire uses it itself.
+    Reserved,
+}
+
+impl fmt::Display for NameError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => formatter.write_str("is empty"),
+            Self::Start => formatter.write_str("does not begin with a letter"),
+            Self::End => formatter.write_str("does not end with a letter or digit"),
+            Self::Character(found) => {
+                write!(formatter, "holds {found:?}; letters, digits, `-` and `_` are legal in every agent")
+            }
+            Self::TooLong => formatter.write_str("is longer than 32 characters"),
+            Self::DoubleUnderscore => {
+                formatter.write_str("holds `__`, which agents put between server and tool")
+            }
+            Self::Reserved => formatter.write_str("is reserved: an agent or squire itself uses it"),
+        }
+    }
+}
+
+impl Name {
+    /// The built-in server.
+    pub const SQUIRE: &'static str = "squire";
+    /// Names that agents drop without a word: Claude Code 2.1.197 the first three, Codex 0.171.0 the last.
+    const RESERVED: &'static [&'static str] =
+        &[Self::SQUIRE, "workspace", "computer-use", "claude-in-chrome", "codex_apps"];
+
+    /// Checks a name as written: `^[A-Za-z]([A-Za-z0-9_-]{0,30}[A-Za-z0-9])?$`, no `__`, not reserved.
+    pub fn parse(text: &str) -> Result<Self, NameError> {
+        let Some(first) = text.chars().next() else { return Err(NameError::Empty) };
+        if let Some(strange) = text.chars().find(|c| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))) {
+            return Err(NameError::Character(strange));
+        }
+        if !first.is_ascii_alphabetic() {
+            return Err(NameError::Start);
+        }
+        if !text.ends_with(|last: char| last.is_ascii_alphanumeric()) {
+            return Err(NameError::End);
+        }
+        if text.len() > 32 {
+            return Err(NameError::TooLong);
+        }
+        if text.contains("__") {
+            return Err(NameError::DoubleUnderscore);
+        }
+        if Self::RESERVED.iter().any(|reserved| collides(reserved, text)) {
+            return Err(NameError::Reserved);
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// The name of the built-in server, which no declaration can have.
+    pub fn squire() -> Self {
+        Self(Self::SQUIRE.into())
+    }
+
+    /// The name as written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// Whether some agent would take two names for one: equal after lower-casing and `-` to `_` (case B07).
+pub(crate) fn collides(one: &str, other: &str) -> bool {
+    let folded = |byte: u8| if byte == b'-' { b'_' } else { byte.to_ascii_lowercase() };
+    one.bytes().map(folded).eq(other.bytes().map(folded))
+}
+
+impl Name {
+    /// Whether some agent would take the two for one: equal after lower-casing and `-` to `_` (case B07).
+    pub fn collides(&self, other: &Self) -> bool {
+        collides(&self.0, &other.0)
+    }
+}
+
+/// How far a declaration is believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tier {
+    /// The server inside the squire binary.
+    Builtin,
+    /// Written by hand by the user.
+    Trusted,
+    /// Brought by a tool or a repository: off until the user approves it.
+    Community,
+}
+
+impl Tier {
+    /// The word for it in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Builtin => "builtin",
+            Self::Trusted => "trusted",
+            Self::Community => "community",
+        }
+    }
+}
+
+/// How the agent reaches a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// The agent starts `squire gateway NAME` in the server's place.
+    Gateway,
+    /// The agent's native entry: its own connection, its own OAuth.
+    Direct,
+}
+
+impl Route {
+    /// The word for it in output and in a declaration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Gateway => "gateway",
+            Self::Direct => "direct",
+        }
+    }
+}
+
+/// A program that speaks MCP over its standard streams. References in it stay references.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stdio {
+    /// The program: a name to look up, or a path.
+    pub command: Text,
+    /// Its arguments, as they are.
+    pub args: Vec<Text>,
+    /// Variables set for this server alone, in the order of the declaration.
+    pub env: Vec<(String, Text)>,
+    /// Variables handed on from the launch's environment, beyond the base environment.
+    pub inherit_env: Vec<String>,
+    /// Where it runs; the launch's working directory where nothing is written.
+    pub cwd: Option<Text>,
+}
+
+/// A server behind an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remote {
+    /// The address.
+    pub url: Text,
+    /// Headers sent with every request, in the order of the declaration.
+    pub headers: Vec<(String, Text)>,
+}
+
+/// What a server is and how it is spoken to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// The server inside the squire binary.
+    Builtin,
+    /// A program on this machine.
+    Stdio(Stdio),
+    /// Streamable HTTP.
+    Http(Remote),
+    /// HTTP with server-sent events, deprecated since 2025-03-26 and still common.
+    Sse(Remote),
+}
+
+impl Transport {
+    /// The word for it in output and in a declaration.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Builtin => "builtin",
+            Self::Stdio(_) => "stdio",
+            Self::Http(_) => "http",
+            Self::Sse(_) => "sse",
+        }
+    }
+
+    /// The address of a remote server.
+    pub fn remote(&self) -> Option<&Remote> {
+        match self {
+            Self::Http(remote) | Self::Sse(remote) => Some(remote),
+            Self::Builtin | Self::Stdio(_) => None,
+        }
+    }
+
+    /// Every string of the declaration that may hold a reference, with the field that it is written in.
+    pub fn texts(&self) -> Vec<(String, &Text)> {
+        let mut texts = Vec::new();
+        match self {
+            Self::Builtin => {}
+            Self::Stdio(stdio) => {
+                texts.push(("command".into(), &stdio.command));
+                texts.extend(stdio.args.iter().map(|text| ("args".into(), text)));
+                texts.extend(stdio.env.iter().map(|(name, text)| (alloc::format!("env.{name}"), text)));
+                texts.extend(stdio.cwd.iter().map(|text| ("cwd".into(), text)));
+            }
+            Self::Http(remote) | Self::Sse(remote) => {
+                texts.push(("url".into(), &remote.url));
+                texts.extend(
+                    remote.headers.iter().map(|(name, text)| (alloc::format!("headers.{name}"), text)),
+                );
+            }
+        }
+        texts
+    }
+}
+
+/// A server after layers, profile, policy and trust: what would run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedServer {
+    /// Its name, the same in every agent.
+    pub name: Name,
+    /// How far the declaration is believed.
+    pub tier: Tier,
+    /// What it is and how it is spoken to.
+    pub transport: Transport,
+    /// How the agent reaches it.
+    pub route: Route,
+    /// The longest wait for its start, where the declaration names one.
+    pub startup_timeout: Option<Duration>,
+    /// The longest wait for one call, reset by progress, where the declaration names one.
+    pub timeout: Option<Duration>,
+    /// What the user wrote about it.
+    pub description: Option<String>,
+    /// Where it is declared, as `FILE:LINE`; empty for the built-in server.
+    pub origin: String,
+}
+
+impl ResolvedServer {
+    /// The wait for a start where none is declared.
+    pub const STARTUP_TIMEOUT: Duration = Duration::from_secs(30);
+    /// The wait for a call where none is declared.
+    pub const TIMEOUT: Duration = Duration::from_secs(5 * 60);
+    /// What an agent is told to wait beyond squire's own limit, so that the gateway answers first.
+    pub const GRACE: Duration = Duration::from_secs(5);
+
+    /// How long an agent is told to wait for the start.
+    pub fn agent_startup_timeout(&self) -> Duration {
+        self.startup_timeout.unwrap_or(Self::STARTUP_TIMEOUT) + Self::GRACE
+    }
+
+    /// How long an agent is told to wait for a call.
+    pub fn agent_timeout(&self) -> Duration {
+        self.timeout.unwrap_or(Self::TIMEOUT) + Self::GRACE
+    }
+
+    /// The environment variables that the declaration names: its `${env:…}` references and `inherit_env`.
+    pub fn declared_variables(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        for (_, text) in self.transport.texts() {
+            for reference in text.references() {
+                match &reference.source {
+                    Source::Environment(name) => names.push(name.as_str()),
+                    Source::Secret(_) => {}
+                }
+            }
+        }
+        if let Transport::Stdio(stdio) = &self.transport {
+            names.extend(stdio.inherit_env.iter().map(String::as_str));
+        }
+        names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_legal_in_every_agent() {
+        for good in ["a", "A1", "my-db", "my_db", &"x".repeat(32)] {
+            assert_eq!(Name::parse(good).map(|name| name.0).as_deref(), Ok(good));
+        }
+        for (bad, reason) in [
+            ("", NameError::Empty),
+            ("acme.search", NameError::Character('.')), // B05
+            ("Sales Force", NameError::Character(' ')), // B06
+            ("@acme/db", NameError::Character('@')),    // B06
+            ("Ünï", NameError::Character('Ü')),
+            ("1st", NameError::Start),
+            ("-a", NameError::Start),
+            ("a-", NameError::End),
+            ("a__b", NameError::DoubleUnderscore),
+            (&"x".repeat(33), NameError::TooLong), // B09
+            ("squire", NameError::Reserved),
+            ("Computer_Use", NameError::Reserved),
+        ] {
+            assert_eq!(Name::parse(bad), Err(reason), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn b07_names_that_an_agent_would_take_for_one_collide() {
+        let name = |text| Name::parse(text).unwrap();
+        assert!(name("my-db").collides(&name("My_DB")));
+        assert!(!name("my-db").collides(&name("mydb")));
+    }
+}

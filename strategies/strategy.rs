@@ -1,0 +1,117 @@
+//! The one interface between squire and an agent.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::artifacts::{Artifacts, Refusal};
+use crate::gateway::Gateway;
+use crate::placement::Placement;
+use crate::server::{ResolvedServer, Transport};
+
+/// How one agent takes MCP servers for one launch.
+pub trait Strategy: Sync {
+    /// The word behind `squire launch`.
+    fn name(&self) -> &'static str;
+
+    /// What runs.
+    fn program(&self) -> Program;
+
+    /// What a person is told of it.
+    fn description(&self) -> Description;
+
+    /// Whether the agent itself speaks a transport, so that a server of it can be reached directly.
+    fn speaks(&self, transport: &Transport) -> bool;
+
+    /// What it must see to plan: nothing else is read for it.
+    fn reads(&self) -> &'static [Read] {
+        &[]
+    }
+
+    /// Its command line, where servers are carried by arguments; `None` where the words of the user don't matter.
+    fn placement(&self) -> Option<&'static Placement> {
+        None
+    }
+
+    /// Turns servers into what equips the agent. A server that it can't take is left out by a note and changes no
+    /// other; an error refuses the launch.
+    fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal>;
+}
+
+/// What runs as the agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// A program that is looked up.
+    Named(&'static str),
+    /// squire itself, with this subcommand.
+    Squire(&'static str),
+}
+
+/// What a person is told of an agent, by `describe` and in the README's table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// The agent's own name.
+    pub title: &'static str,
+    /// What carries the servers to it.
+    pub carries: &'static str,
+    /// What happens to a server of the same name in the agent's own config.
+    pub same_name: &'static str,
+    /// What the user does about the agent's own question before a server or a tool is used.
+    pub approval: &'static str,
+    /// The version whose behaviour the strategy is built on.
+    pub verified: &'static str,
+}
+
+/// Something that a strategy must see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Read {
+    /// The value of an environment variable.
+    Variable(&'static str),
+    /// A file of the user.
+    UserFile(Base, &'static str),
+    /// The file that an environment variable names.
+    FileNamedBy(&'static str),
+    /// A file of the project: in the working directory and in every directory above it.
+    Upward(&'static str),
+}
+
+/// Where a file of the user lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    /// The home directory.
+    Home,
+    /// The directory that a variable names, or one below the home directory where it is unset.
+    Variable(&'static str, &'static str),
+}
+
+/// What was found for a [`Read`]; what does not exist has no entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// What was asked for.
+    pub read: Read,
+    /// The file's path or the variable's name, for people.
+    pub place: String,
+    /// Its bytes, or the reason why they can't be had.
+    pub bytes: Result<Vec<u8>, String>,
+}
+
+/// Everything that a plan depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch<'a> {
+    /// The agent's name as launched.
+    pub agent: &'a str,
+    /// What the gateway entries share.
+    pub gateway: &'a Gateway,
+    /// The servers, in their order.
+    pub servers: &'a [ResolvedServer],
+    /// What was found of [`Strategy::reads`].
+    pub contents: &'a [Content],
+    /// The working directory's real path.
+    pub directory: &'a str,
+}
+
+impl Launch<'_> {
+    /// Whether a variable has a value.
+    pub(crate) fn is_set(&self, variable: &'static str) -> bool {
+        self.contents.iter().any(|content| content.read == Read::Variable(variable))
+    }
+}

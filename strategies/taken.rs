@@ -1,0 +1,65 @@
+//! Names that an agent's own config has already, where the agent would mix two entries of one name key by key
+//! (case B97): ours is left out, so that no command of one runs with the environment of the other.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::artifacts::{Code, Note};
+use crate::server::ResolvedServer;
+use crate::strategy::{Content, Read};
+
+/// A name that is taken, and where.
+pub(crate) struct Taken {
+    name: String,
+    place: String,
+    of_project: bool,
+}
+
+impl Taken {
+    pub(crate) fn new(name: &str, content: &Content) -> Self {
+        let of_project = matches!(content.read, Read::Upward(_));
+        Self { name: name.to_string(), place: content.place.clone(), of_project }
+    }
+}
+
+/// All names that are taken. A file that can't be read becomes a note: the agent won't read it either.
+pub(crate) fn names(
+    contents: &[Content],
+    declared: impl Fn(&Content, &[u8]) -> Result<Vec<Taken>, String>,
+    notes: &mut Vec<Note>,
+) -> Vec<Taken> {
+    let mut taken = Vec::new();
+    for content in contents {
+        let found = content.bytes.as_ref().map_err(String::clone).and_then(|bytes| declared(content, bytes));
+        match found {
+            Ok(found) => taken.extend(found),
+            Err(reason) => notes.push(Note {
+                code: Code::Unreadable,
+                server: None,
+                sentence: format!(
+                    "{}: {reason}; servers of the same name there can't be known",
+                    content.place
+                ),
+                mend: None,
+            }),
+        }
+    }
+    taken
+}
+
+/// The note that leaves a server out, where its name is taken.
+pub(crate) fn note(taken: &[Taken], server: &ResolvedServer, agent: &str) -> Option<Note> {
+    let found = taken.iter().find(|taken| taken.name == server.name.as_str())?;
+    let mend = if found.of_project {
+        "rename the server in squire.toml"
+    } else {
+        "remove it there, or rename the server in squire.toml"
+    };
+    Some(Note {
+        code: Code::AgentHasIt,
+        server: Some(server.name.clone()),
+        sentence: format!("{} has a server of this name, and {agent} would mix the two", found.place),
+        mend: Some(mend.into()),
+    })
+}
