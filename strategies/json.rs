@@ -141,10 +141,10 @@ mod tests {
             let oracle: Result<Value, _> =
                 jsonc_parser::parse_to_serde_value(&written, &strict_but_for_comments_and_commas());
             let duplicate_free = |value: &Value| value.to_string().matches("\"a\"").count() == written.matches("\"a\"").count();
-            if let (Ok(ours), Ok(theirs)) = (parse(written.as_bytes()), oracle) {
-                if duplicate_free(&ours) {
-                    prop_assert_eq!(ours, theirs);
-                }
+            if let (Ok(ours), Ok(theirs)) = (parse(written.as_bytes()), oracle)
+                && duplicate_free(&ours)
+            {
+                prop_assert_eq!(ours, theirs);
             }
         }
 

@@ -231,7 +231,7 @@ mod tests {
             ("-p hello", 2),
             ("-p -- hello", 1),
             ("-p --model -- hello", 4), // The first `--` is the model's value.
-            ("--mcp-config a.json b.json --strict -p hi", 6), // B04
+            ("--mcp-config a.json b.json -c -p hi", 6), // B04
             ("--mcp-config a.json b.json -- hi", 3),
             ("--resume -- hi", 1),
             ("--resume mcp", 2),
@@ -276,22 +276,39 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the user types: an index is within the words, and no separator stands before it unless as a value.
+        /// Whatever the user types, an agent that reads options as Claude and Codex do takes ours for an option:
+        /// neither a value of the option before it (case B01) nor text behind a separator.
         #[test]
-        fn the_place_is_among_the_words_and_before_a_separator(
-            line in "((--|-p|-m|--model|--resume|--mcp-config|exec|hi|--x|--x=1|-pm|é) ){0,8}",
+        fn b01_our_argument_is_read_as_an_option(
+            line in "((--|-p|-m|--model|--resume|--mcp-config|exec|mcp|hi|--x=1|-pm|é) ){0,8}",
         ) {
             let words: Vec<&[u8]> = line.split(' ').filter(|word| !word.is_empty()).map(str::as_bytes).collect();
             if let Spot::Before(index) = TABLE.spot(&words) {
-                prop_assert!(index <= words.len());
-                prop_assert!(index == words.len() || words[index] == b"--");
-                // A reader that collects values as Claude does must not reach our argument with an option's value.
-                if let Some(last) = index.checked_sub(1).map(|last| words[last]) {
-                    let wants_value = matches!(last, b"-m" | b"--model" | b"-pm");
-                    let is_value = index >= 2 && matches!(words[index - 2], b"-m" | b"--model" | b"-pm" | b"--mcp-config");
-                    prop_assert!(!wants_value || is_value || index >= 3, "{line:?} {index}");
-                }
+                let mut all = words.clone();
+                all.insert(index, b"--ours=F");
+                prop_assert!(options_read(&all).contains(&index), "{line:?} at {index}");
             }
         }
+    }
+
+    /// The indexes of the words that an agent would read as options.
+    fn options_read(words: &[&[u8]]) -> Vec<usize> {
+        let mut options = Vec::new();
+        let mut value_wanted = false;
+        for (index, word) in words.iter().enumerate() {
+            if core::mem::take(&mut value_wanted) {
+                continue;
+            }
+            match *word {
+                b"--" => break,
+                b"-m" | b"--model" | b"-pm" => value_wanted = true,
+                b"--mcp-config" => {
+                    value_wanted = words.get(index + 1).is_some_and(|next| next.starts_with(b"-"))
+                }
+                word if word.starts_with(b"-") => options.push(index),
+                _ => {}
+            }
+        }
+        options
     }
 }

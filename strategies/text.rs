@@ -221,7 +221,7 @@ mod tests {
             },
             Source::Secret(name) => Some(format!("<{name}>")),
         })
-        .map_err(|missing| missing.to_string())
+        .map_err(ToString::to_string)
     }
 
     #[test]
