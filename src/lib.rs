@@ -1,1 +1,71 @@
 //! squire keeps one list of MCP servers and equips any coding agent with it for one launch.
+//!
+//! Data flows one way. [`config`] reads the layers of declarations. [`resolve`], pure, makes resolved servers and
+//! notes of them, once. A strategy (crate `squire-strategies`, pure) turns servers into artifacts for one agent;
+//! [`plan`] joins them with the user's words, and [`report`] shows a plan as `--dry-run` does. [`runner`] alone acts:
+//! it stages, runs the agent and puts everything back. Agents start [`gateway`] in a server's place, which reads the
+//! same layers. [`files`] alone writes to disk, [`output`] alone prints, and `main` alone ends the process.
+
+pub mod cli;
+pub mod commands;
+pub mod config;
+pub mod environment;
+pub mod exit;
+pub mod files;
+pub mod gateway;
+pub mod mcp;
+pub mod output;
+pub mod plan;
+pub mod report;
+pub mod resolve;
+pub mod runner;
+
+use std::ffi::OsString;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use cli::{Cli, Command};
+use environment::Environment;
+use exit::Exit;
+use output::Output;
+
+/// Runs one command line and says how the process ends.
+pub fn run(arguments: Vec<OsString>) -> Exit {
+    let invoked_as = arguments.first().cloned().unwrap_or_default();
+    let is_launch = arguments.get(1).is_some_and(|word| word == "launch");
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version go to stdout, as they were asked for; where nobody reads there is nobody to tell.
+            let _ = error.print();
+            return match error.kind() {
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::DONE,
+                _ if is_launch => Exit::LAUNCH,
+                _ => Exit::USAGE,
+            };
+        }
+    };
+    let environment = Environment::of_this_process(invoked_as);
+    match cli.command {
+        Command::Launch(launch) => commands::launch::run(&launch, &environment),
+        Command::Describe(describe) => commands::describe::run(&describe, &environment),
+        Command::List(list) => commands::list::run(&list, &environment),
+        Command::Gateway(gateway) => gateway::run(&gateway, &environment),
+        Command::Inspect(inspect) => commands::inspect::run(&inspect, &environment),
+    }
+    .unwrap_or_else(|failure| {
+        Output::default().message(&format!("{failure:#}"));
+        exit_of(&failure, is_launch)
+    })
+}
+
+fn exit_of(failure: &anyhow::Error, is_launch: bool) -> Exit {
+    if let Some(not_runnable) = failure.downcast_ref::<runner::NotRunnable>() {
+        return not_runnable.exit();
+    }
+    if is_launch {
+        return Exit::LAUNCH;
+    }
+    if failure.is::<resolve::UnknownSelection>() { Exit::USAGE } else { Exit::FINDINGS }
+}

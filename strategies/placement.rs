@@ -303,7 +303,7 @@ mod tests {
                 b"--" => break,
                 b"-m" | b"--model" | b"-pm" => value_wanted = true,
                 b"--mcp-config" => {
-                    value_wanted = words.get(index + 1).is_some_and(|next| next.starts_with(b"-"))
+                    value_wanted = words.get(index + 1).is_some_and(|next| next.starts_with(b"-"));
                 }
                 word if word.starts_with(b"-") => options.push(index),
                 _ => {}

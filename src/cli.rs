@@ -1,0 +1,146 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand};
+use squire_strategies::AGENTS;
+
+/// One list of MCP servers for every coding agent, equipped for one launch.
+#[derive(Debug, Parser)]
+#[command(name = "squire", version, disable_help_subcommand = true, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run an agent with your servers, for this one launch
+    Launch(Launch),
+    /// Show how an agent takes servers, and what a launch would give it; starts nothing
+    Describe(Describe),
+    /// List the servers with tier, state, route and origin
+    List(List),
+    /// Stand in a server's place: what agents start
+    Gateway(Gateway),
+    /// The built-in agent: connect to every server of a file and print its tools
+    #[command(hide = true)]
+    Inspect(Inspect),
+}
+
+fn agents() -> PossibleValuesParser {
+    PossibleValuesParser::new(AGENTS.iter().map(|strategy| strategy.name()))
+}
+
+/// `squire launch`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  squire launch claude
+  squire launch claude --profile work -- -p \"fix the tests\"
+  squire launch codex --server github -- exec \"triage the issues\"
+  squire launch inspect            # needs no agent: prints every server's tools
+
+squire's own options stand before the first `--`; everything behind it is the agent's.
+Without --profile and --server: the profile `default`, else every enabled server.")]
+pub struct Launch {
+    /// The agent
+    #[arg(value_name = "AGENT", value_parser = agents())]
+    pub agent: String,
+    /// Select the servers of a profile; several append
+    #[arg(long = "profile", value_name = "PROFILE")]
+    pub profiles: Vec<String>,
+    /// Select one server; several append, behind those of profiles
+    #[arg(long = "server", value_name = "SERVER")]
+    pub servers: Vec<String>,
+    /// Print what the launch would do, and start nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print JSON: of --dry-run on stdout, else one line on stderr in the summary's place
+    #[arg(long)]
+    pub json: bool,
+    /// Leave the summary away
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// The agent's own arguments
+    #[arg(last = true, value_name = "ARGS")]
+    pub arguments: Vec<OsString>,
+}
+
+/// `squire describe`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  squire describe                  # every agent, a line each
+  squire describe codex
+  squire describe claude --profile work --json")]
+pub struct Describe {
+    /// The agent; all of them, a line each, where none is named
+    #[arg(value_name = "AGENT", value_parser = agents())]
+    pub agent: Option<String>,
+    /// Select the servers of a profile; several append
+    #[arg(long = "profile", value_name = "PROFILE", requires = "agent")]
+    pub profiles: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `squire list`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  squire list
+  squire list --profile work
+  squire list --json | jq -r '.servers[].name'")]
+pub struct List {
+    /// List the servers of a profile alone; several append
+    #[arg(long = "profile", value_name = "PROFILE")]
+    pub profiles: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `squire gateway`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example, as an agent's config has it:
+  squire gateway github --agent claude --config ~/.config/squire --state ~/.local/state/squire
+
+`squire describe AGENT` shows the entries.")]
+pub struct Gateway {
+    /// The server
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// The agent that it is started for
+    #[arg(long, value_name = "AGENT", value_parser = agents())]
+    pub agent: String,
+    /// The project's real path
+    #[arg(long, value_name = "DIR")]
+    pub project: Option<PathBuf>,
+    /// The profiles of the launch
+    #[arg(long = "profile", value_name = "PROFILE")]
+    pub profiles: Vec<String>,
+    /// The config directory
+    #[arg(long, value_name = "DIR")]
+    pub config: PathBuf,
+    /// The state directory
+    #[arg(long, value_name = "DIR")]
+    pub state: PathBuf,
+}
+
+/// `squire inspect`, which the launch of the built-in agent runs.
+#[derive(Debug, Args)]
+pub struct Inspect {
+    /// The file that the launch wrote, in Claude's shape
+    #[arg(long, value_name = "FILE")]
+    pub mcp_config: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}

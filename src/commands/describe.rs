@@ -1,0 +1,79 @@
+//! `squire describe`: how an agent takes servers, and what a launch would give it.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use squire_strategies::{AGENTS, Program, Strategy};
+
+use super::{Surroundings, squire, strategy};
+use crate::cli;
+use crate::environment::Environment;
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::report;
+use crate::resolve::Selection;
+use crate::runner::AgentProgram;
+
+/// Runs the command.
+pub fn run(options: &cli::Describe, environment: &Environment) -> Result<Exit> {
+    let output = Output::default();
+    match &options.agent {
+        None if options.json => output.data(&format!("{:#}\n", all_as_json())),
+        None => output.data(&all_as_text()),
+        Some(agent) => {
+            let strategy = strategy(agent)?;
+            let selection = Selection { profiles: options.profiles.clone(), servers: Vec::new() };
+            let surroundings = Surroundings::find(environment)?;
+            let resolution = surroundings.resolve(strategy, &selection)?;
+            let plan = surroundings.plan(strategy, &resolution, &selection, &[], environment)?;
+            let project = surroundings.project_root();
+            let program = AgentProgram::find(strategy.program(), &squire(environment)?, project, environment);
+            let shown = match &program {
+                Ok(program) => program.path.display().to_string(),
+                Err(error) => error.to_string(),
+            };
+            output.data(&if options.json {
+                format!("{:#}\n", report::json(&plan, program.is_ok().then_some(&shown)))
+            } else {
+                report::text(&plan, &shown)
+            });
+        }
+    }
+    Ok(Exit::DONE)
+}
+
+fn program_word(strategy: &dyn Strategy) -> &'static str {
+    match strategy.program() {
+        Program::Named(name) => name,
+        Program::Squire(_) => "squire",
+    }
+}
+
+fn all_as_text() -> String {
+    let width = AGENTS.iter().map(|strategy| strategy.name().len()).max().unwrap_or_default();
+    AGENTS.iter().fold(String::new(), |mut text, strategy| {
+        let description = strategy.description();
+        let _ = writeln!(text, "{:width$}  {}: {}", strategy.name(), description.title, description.carries);
+        text
+    })
+}
+
+fn all_as_json() -> Value {
+    let agents: Vec<Value> = AGENTS
+        .iter()
+        .map(|strategy| {
+            let description = strategy.description();
+            json!({
+                "agent": strategy.name(),
+                "title": description.title,
+                "program": program_word(*strategy),
+                "carries": description.carries,
+                "same_name": description.same_name,
+                "approval": description.approval,
+                "verified": description.verified,
+            })
+        })
+        .collect();
+    json!({ "agents": agents })
+}

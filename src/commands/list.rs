@@ -1,0 +1,106 @@
+//! `squire list`: the resolved list.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use squire_strategies::{Code, Transport};
+
+use super::Surroundings;
+use crate::cli;
+use crate::environment::Environment;
+use crate::exit::Exit;
+use crate::output::{Output, printable};
+use crate::report;
+use crate::resolve::{Resolution, Resolved, Selection, everything, resolve};
+
+/// Runs the command.
+pub fn run(options: &cli::List, environment: &Environment) -> Result<Exit> {
+    let output = Output::default();
+    let surroundings = Surroundings::find(environment)?;
+    // No agent is named: a plain remote server is direct in every agent that speaks its transport.
+    let speaks = |transport: &Transport| transport.remote().is_some();
+    let resolution = if options.profiles.is_empty() {
+        everything(&surroundings.layers, &speaks)?
+    } else {
+        let selection = Selection { profiles: options.profiles.clone(), servers: Vec::new() };
+        resolve(&surroundings.layers, &selection, &speaks)?
+    };
+    if options.json {
+        output.data(&format!("{:#}\n", as_json(&resolution)));
+    } else {
+        output.data(&as_text(&resolution));
+        for note in &resolution.notes {
+            output.message(&note.sentence);
+        }
+    }
+    Ok(Exit::DONE)
+}
+
+fn state(entry: &Resolved) -> &'static str {
+    entry.left_out.as_ref().map_or("on", |note| note.code.as_str())
+}
+
+fn target(entry: &Resolved) -> String {
+    match &entry.server.transport {
+        Transport::Builtin => "in squire itself".into(),
+        Transport::Stdio(stdio) => {
+            let words = std::iter::once(&stdio.command).chain(&stdio.args).map(ToString::to_string);
+            words.collect::<Vec<_>>().join(" ")
+        }
+        Transport::Http(remote) | Transport::Sse(remote) => remote.url.to_string(),
+    }
+}
+
+fn as_text(resolution: &Resolution) -> String {
+    let mut rows = vec![["NAME", "TIER", "STATE", "TRANSPORT", "ROUTE", "RUNS", "ORIGIN"].map(String::from)];
+    for entry in &resolution.entries {
+        let server = &entry.server;
+        rows.push([
+            server.name.to_string(),
+            server.tier.as_str().into(),
+            state(entry).into(),
+            server.transport.as_str().into(),
+            server.route.as_str().into(),
+            printable(&target(entry)).replace('\n', "\\n"),
+            server.origin.clone(),
+        ]);
+    }
+    let widths: Vec<usize> = (0..rows[0].len())
+        .map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default())
+        .collect();
+    let mut text = String::new();
+    for row in &rows {
+        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        let _ = writeln!(text, "{}", cells.join("  ").trim_end());
+    }
+    for note in resolution.entries.iter().filter_map(|entry| entry.left_out.as_ref()) {
+        if !matches!(note.code, Code::Disabled) {
+            let name = note.server.as_ref().map(squire_strategies::Name::as_str).unwrap_or_default();
+            let _ = writeln!(text, "{name}: {}", note.sentence);
+        }
+    }
+    text
+}
+
+fn as_json(resolution: &Resolution) -> Value {
+    let servers: Vec<Value> = resolution
+        .entries
+        .iter()
+        .map(|entry| {
+            let server = &entry.server;
+            json!({
+                "name": server.name.as_str(),
+                "tier": server.tier.as_str(),
+                "state": state(entry),
+                "reason": entry.left_out.as_ref().map(|note| note.sentence.as_str()),
+                "transport": server.transport.as_str(),
+                "route": server.route.as_str(),
+                "runs": target(entry),
+                "origin": (!server.origin.is_empty()).then_some(server.origin.as_str()),
+                "description": server.description,
+            })
+        })
+        .collect();
+    json!({ "servers": servers, "notes": resolution.notes.iter().map(report::note).collect::<Vec<_>>() })
+}

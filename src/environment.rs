@@ -1,0 +1,80 @@
+//! The process's surroundings, read once: nothing else looks at variables or the working directory.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+/// Variables, working directory and the name that squire was called by.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    variables: BTreeMap<OsString, OsString>,
+    directory: Option<PathBuf>,
+    /// The first word of the command line.
+    invoked_as: OsString,
+}
+
+impl Environment {
+    /// Reads this process's surroundings.
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads them")]
+    pub fn of_this_process(invoked_as: OsString) -> Self {
+        Self {
+            variables: std::env::vars_os().collect(),
+            directory: std::env::current_dir().ok(),
+            invoked_as,
+        }
+    }
+
+    /// The value of a variable; an empty one counts as unset, as agents can pass on no difference.
+    pub fn get(&self, name: impl AsRef<OsStr>) -> Option<&OsStr> {
+        self.variables.get(name.as_ref()).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+
+    /// All variables.
+    pub fn variables(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+
+    /// The working directory's real path.
+    pub fn directory(&self) -> Result<&Path> {
+        self.directory.as_deref().context("the working directory no longer exists, or can't be read")
+    }
+
+    /// The home directory: `HOME`, or the account's where it is unset. Never a relative path.
+    pub fn home(&self) -> Option<PathBuf> {
+        let named = self.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+        named.or_else(dirs::home_dir).filter(|home| home.is_absolute())
+    }
+
+    /// The directory that a variable of the XDG Base Directory Specification names, if it is absolute as that asks.
+    pub fn xdg(&self, variable: &str) -> Option<PathBuf> {
+        self.get(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+    }
+
+    /// squire as it was invoked, made absolute: what an upgrade replaces stays valid in a gateway's entry (case B92).
+    pub fn squire(&self) -> Result<String> {
+        let invoked = Path::new(&self.invoked_as);
+        let this = std::env::current_exe().context("squire can't find its own program")?;
+        let candidate = if invoked.is_absolute() {
+            Some(invoked.to_path_buf())
+        } else if invoked.components().count() > 1 {
+            self.directory.as_ref().map(|directory| directory.join(invoked))
+        } else {
+            let path = self.get("PATH").unwrap_or_default();
+            std::env::split_paths(path).map(|entry| entry.join(invoked)).find(|found| found.is_file())
+        };
+        // A caller may name a process as it likes; only a path to this very program is believed.
+        let is_this = |path: &PathBuf| crate::files::same_file(path, &this);
+        let path = candidate.filter(|path| path.is_absolute()).filter(is_this).unwrap_or(this);
+        utf8(&path)
+    }
+}
+
+/// A path as text, since agents take text.
+pub fn utf8(path: &Path) -> Result<String> {
+    match path.to_str() {
+        Some(text) => Ok(text.to_owned()),
+        None => bail!("{} is not UTF-8, and no agent can be given such a path", path.display()),
+    }
+}

@@ -1,0 +1,116 @@
+//! `squire gateway NAME`: what an agent starts in a server's place.
+//!
+//! It reads the same layers as the launch, resolves the server's references, builds its environment, changes the
+//! directory and becomes the server (exec). A server that can't be started is not silence: a stand-in answers the
+//! agent with no tools and the reason, so that an agent that requires the server starts all the same.
+
+mod builtin;
+mod environment;
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, anyhow, bail};
+use squire_strategies::{Name, Source, Stdio, Strategy, Text, Transport};
+
+use crate::cli;
+use crate::config::{self, Project};
+use crate::environment::Environment;
+use crate::exit::Exit;
+use crate::mcp;
+use crate::output::Output;
+use crate::resolve::{Selection, everything};
+use crate::runner::{Boundaries, look_up};
+
+/// Runs the command.
+pub fn run(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
+    if options.name == Name::SQUIRE {
+        mcp::serve_standard_streams(&builtin::service(options, environment))?;
+        return Ok(Exit::DONE);
+    }
+    // On success this process is the server, and nothing returns.
+    let Err(failure) = become_server(options, environment);
+    let reason = format!("squire could not start the server {}: {failure:#}", options.name);
+    Output::default().message(&reason);
+    mcp::serve_standard_streams(&mcp::stand_in(&options.name, &reason))?;
+    Ok(Exit::FINDINGS)
+}
+
+fn become_server(options: &cli::Gateway, environment: &Environment) -> Result<std::convert::Infallible> {
+    let stdio = declared(options)?;
+    let project = options.project.as_deref();
+    let mut command = prepare(&stdio, project, environment)?;
+    let error = command.exec();
+    Err(anyhow!(error).context(format!("{} could not be executed", command.get_program().display())))
+}
+
+/// The server as the layers declare it now.
+fn declared(options: &cli::Gateway) -> Result<Stdio> {
+    // A gateway never walks up from its working directory: the project is the one of the entry.
+    let project = options.project.as_deref().map(|root| Project { root: root.to_path_buf(), declares_in: None });
+    let layers = config::load(&options.config, project.as_ref())?;
+    let strategy = squire_strategies::find(&options.agent).context("there is no such agent")?;
+    let resolution = everything(&layers, &|transport| strategy.speaks(transport))?;
+    let entry = resolution.entries.into_iter().find(|entry| entry.server.name.as_str() == options.name);
+    let entry = entry.with_context(|| format!("it is not declared in {}", options.config.join("squire.toml").display()))?;
+    if let Some(note) = entry.left_out {
+        bail!("{}", note.sentence);
+    }
+    match entry.server.transport {
+        Transport::Stdio(stdio) => Ok(stdio),
+        Transport::Builtin | Transport::Http(_) | Transport::Sse(_) => bail!("it is no program"),
+    }
+}
+
+fn prepare(stdio: &Stdio, project: Option<&Path>, environment: &Environment) -> Result<Command> {
+    let expand = |text: &Text| expand(text, environment);
+    let program = expand(&stdio.command).context("command")?;
+    let variables = environment::build(stdio, environment, &expand)?;
+    let directory = stdio.cwd.as_ref().map(|cwd| directory(&expand(cwd).context("cwd")?, environment)).transpose()?;
+    let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
+    let program = if program.contains('/') {
+        PathBuf::from(program)
+    } else {
+        look_up(program.as_ref(), path, Boundaries { project, squire: None })?
+    };
+    let mut command = Command::new(program);
+    for argument in &stdio.args {
+        command.arg(expand(argument).context("args")?);
+    }
+    if let Some(directory) = directory {
+        if !directory.is_dir() {
+            bail!("cwd: {} is no directory", directory.display());
+        }
+        command.current_dir(directory);
+    }
+    command.env_clear().envs(variables);
+    Ok(command)
+}
+
+/// A relative directory of the user's layer is below the home directory.
+fn directory(written: &str, environment: &Environment) -> Result<PathBuf> {
+    let home = || environment.home().context("cwd: there is no home directory");
+    Ok(match written.strip_prefix("~/") {
+        Some(below_home) => home()?.join(below_home),
+        None if Path::new(written).is_absolute() => PathBuf::from(written),
+        None => home()?.join(written),
+    })
+}
+
+fn expand(text: &Text, environment: &Environment) -> Result<String> {
+    let mut not_text = None;
+    let expanded = text.expand(|source| match source {
+        Source::Environment(name) => {
+            let value: OsString = environment::value(environment, name)?.to_owned();
+            value.into_string().map_err(|_| not_text = Some(name.clone())).ok()
+        }
+        Source::Secret(_) => None,
+    });
+    match (expanded, not_text) {
+        (_, Some(name)) => bail!("the variable {name} is not UTF-8"),
+        (Ok(expanded), None) => Ok(expanded),
+        (Err(missing), None) => bail!("{missing} is not set"),
+    }
+}

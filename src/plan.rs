@@ -1,0 +1,122 @@
+//! Resolved servers and an agent become the plan of one launch. Pure: `--dry-run` shows exactly this.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+
+use squire_strategies::{
+    Artifacts, Code, Effect, Launch, Name, Note, Refusal, ResolvedServer, Spot, Strategy,
+};
+
+use crate::resolve::Resolution;
+
+/// What equips one agent for one launch.
+#[derive(Clone)]
+pub struct Plan {
+    /// The agent's name as launched.
+    pub agent: String,
+    /// How it takes servers.
+    pub strategy: &'static dyn Strategy,
+    /// Every selected server, in order.
+    pub servers: Vec<ResolvedServer>,
+    /// What the strategy made of them, with the notes of resolution first.
+    pub artifacts: Artifacts,
+    /// Our arguments go before the user's word at this index.
+    pub place: usize,
+    /// Whether the agent would refuse tool calls, as nobody can be asked and nothing is approved.
+    pub refuses_tools: bool,
+}
+
+/// Plans a launch of `strategy` with the user's words.
+pub fn plan(
+    strategy: &'static dyn Strategy,
+    resolution: &Resolution,
+    launch: &Launch<'_>,
+    words: &[OsString],
+) -> Result<Plan, Refusal> {
+    let bytes: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+    let spot = match strategy.placement() {
+        Some(placement) => placement.spot(&bytes),
+        None => Spot::Before(bytes.iter().position(|word| *word == b"--").unwrap_or(bytes.len())),
+    };
+    let mut notes = resolution.all_notes();
+    let mut place = words.len();
+    let artifacts = if let Spot::Before(index) = spot {
+        place = index;
+        let mut artifacts = strategy.plan(launch)?;
+        notes.append(&mut artifacts.notes);
+        Artifacts { notes, ..artifacts }
+    } else {
+        notes.push(Note {
+            code: Code::NoSession,
+            server: None,
+            sentence: format!("nothing is added: {spot}"),
+            mend: None,
+        });
+        Artifacts { notes, ..Artifacts::default() }
+    };
+    let refuses_tools = strategy.placement().is_none_or(|placement| placement.refuses_tools(&bytes));
+    Ok(Plan {
+        agent: launch.agent.to_owned(),
+        strategy,
+        servers: resolution.entries.iter().map(|entry| entry.server.clone()).collect(),
+        artifacts,
+        place,
+        refuses_tools,
+    })
+}
+
+impl Plan {
+    /// The note that keeps a server from the agent's use.
+    pub fn obstacle(&self, name: &Name) -> Option<&Note> {
+        self.artifacts.notes.iter().find(|note| {
+            note.server.as_ref() == Some(name) && matches!(note.code.effect(), Effect::LeftOut | Effect::SwitchedOff)
+        })
+    }
+
+    /// Why nothing at all is added, where that is so.
+    pub fn no_session(&self) -> Option<&Note> {
+        self.artifacts.notes.iter().find(|note| note.code == Code::NoSession)
+    }
+
+    /// The servers that the agent gets.
+    pub fn delivered(&self) -> Vec<&ResolvedServer> {
+        if self.no_session().is_some() {
+            return Vec::new();
+        }
+        self.servers.iter().filter(|server| self.obstacle(&server.name).is_none()).collect()
+    }
+
+    /// The one line that is told before the agent starts.
+    pub fn summary(&self) -> String {
+        let notes = &self.artifacts.notes;
+        let mut parts = Vec::new();
+        if let Some(note) = self.no_session() {
+            parts.push(format!("{} gets no servers: {}", self.agent, note.sentence));
+        } else {
+            let delivered: Vec<&str> = self.delivered().iter().map(|server| server.name.as_str()).collect();
+            let counted = format!("{} gets {} of {}", self.agent, delivered.len(), self.servers.len());
+            parts.push(if delivered.is_empty() { counted } else { format!("{counted}: {}", delivered.join(", ")) });
+            for (effect, word) in [(Effect::LeftOut, "left out"), (Effect::SwitchedOff, "switched off")] {
+                let named: Vec<String> = notes.iter().filter(|note| note.code.effect() == effect).map(named).collect();
+                if !named.is_empty() {
+                    parts.push(format!("{word}: {}", named.join(", ")));
+                }
+            }
+            let approval = notes.iter().find(|note| note.code == Code::AgentApproval);
+            if let Some(mend) = approval.filter(|_| self.refuses_tools).and_then(|note| note.mend.as_ref()) {
+                parts.push(format!("to let it use them: {mend}"));
+            }
+        }
+        let told = |note: &&Note| matches!(note.code, Code::ProjectFile | Code::Unreadable);
+        parts.extend(notes.iter().filter(told).map(|note| note.sentence.replace('\n', " ")));
+        parts.join("; ")
+    }
+}
+
+fn named(note: &Note) -> String {
+    let name = note.server.as_ref().map(Name::as_str).unwrap_or_default();
+    match &note.mend {
+        Some(mend) => format!("{name} ({}; {mend})", note.sentence),
+        None => format!("{name} ({})", note.sentence),
+    }
+}

@@ -1,0 +1,120 @@
+//! A plan as text for people and as JSON for scripts. Pure: `describe` and `launch --dry-run` print the same.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use squire_strategies::{Argument, File, Note};
+
+use crate::plan::Plan;
+
+/// Stands for the launch's private directory, whose name is chosen at the launch.
+const PRIVATE: &str = "<private>";
+
+/// The plan as text. `program` says what would run, or why nothing would.
+pub fn text(plan: &Plan, program: &str) -> String {
+    let mut out = String::new();
+    let description = plan.strategy.description();
+    let artifacts = &plan.artifacts;
+    // Writing to a string can't fail.
+    let _ = writeln!(out, "{} ({}): {}", description.title, plan.agent, description.carries);
+    let _ = writeln!(out, "program: {program}");
+    let _ = writeln!(out, "same name in its own config: {}", description.same_name);
+    let _ = writeln!(out, "approval: {}", description.approval);
+    section(&mut out, "servers", plan.delivered().iter().map(|server| {
+        format!("{} ({}, {})", server.name, server.transport.as_str(), server.route.as_str())
+    }));
+    section(&mut out, "notes", artifacts.notes.iter().map(note_line));
+    for file in &artifacts.files {
+        match file {
+            File::Private { name, text } => {
+                let _ = writeln!(out, "\nfile {PRIVATE}/{name}, mode 0600, removed after the launch");
+                out.push_str(text);
+            }
+            File::Merge { path, at, entries } => {
+                let _ = writeln!(out, "\nin {path}, below `{at}`, put back after the launch");
+                for (name, entry) in entries {
+                    let _ = writeln!(out, "  {}: {entry}", Value::from(name.as_str()));
+                }
+            }
+        }
+    }
+    section(&mut out, "environment", artifacts.environment.iter().map(|(name, value)| format!("{name}={value}")));
+    section(&mut out, "arguments, behind yours and before your first --", artifacts.arguments.iter().map(argument_text));
+    out
+}
+
+fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
+    for (index, line) in lines.enumerate() {
+        if index == 0 {
+            let _ = writeln!(out, "\n{title}");
+        }
+        let _ = writeln!(out, "  {line}");
+    }
+}
+
+fn note_line(note: &Note) -> String {
+    let mut line = note.server.as_ref().map_or(String::new(), |server| format!("{server}: "));
+    line.push_str(&note.sentence);
+    if let Some(mend) = &note.mend {
+        let _ = write!(line, "; {mend}");
+    }
+    let _ = write!(line, " [{}]", note.code.as_str());
+    line
+}
+
+fn argument_text(argument: &Argument) -> String {
+    match argument.file {
+        Some(file) => format!("{}{PRIVATE}/{file}", argument.text),
+        None => argument.text.clone(),
+    }
+}
+
+/// The plan as JSON. Keys are stable; new ones may come.
+pub fn json(plan: &Plan, program: Option<&str>) -> Value {
+    let artifacts = &plan.artifacts;
+    let files: Vec<Value> = artifacts
+        .files
+        .iter()
+        .map(|file| match file {
+            File::Private { name, text } => json!({ "kind": "private", "name": name, "mode": "0600", "text": text }),
+            File::Merge { path, at, entries } => json!({ "kind": "merge", "path": path, "at": at, "entries": entries }),
+        })
+        .collect();
+    let environment: serde_json::Map<String, Value> =
+        artifacts.environment.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect();
+    json!({
+        "agent": plan.agent,
+        "program": program,
+        "servers": servers(plan),
+        "notes": artifacts.notes.iter().map(note).collect::<Vec<_>>(),
+        "files": files,
+        "environment": environment,
+        "arguments": artifacts.arguments.iter().map(argument_text).collect::<Vec<_>>(),
+    })
+}
+
+/// The plan's servers, delivered or not, as JSON.
+pub fn servers(plan: &Plan) -> Vec<Value> {
+    let delivered = plan.delivered();
+    plan.servers
+        .iter()
+        .map(|server| {
+            json!({
+                "name": server.name.as_str(),
+                "transport": server.transport.as_str(),
+                "route": server.route.as_str(),
+                "delivered": delivered.iter().any(|other| other.name == server.name),
+            })
+        })
+        .collect()
+}
+
+/// A note as JSON.
+pub fn note(note: &Note) -> Value {
+    json!({
+        "code": note.code.as_str(),
+        "server": note.server.as_ref().map(squire_strategies::Name::as_str),
+        "sentence": note.sentence,
+        "mend": note.mend,
+    })
+}

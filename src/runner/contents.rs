@@ -1,0 +1,45 @@
+//! Fetches what a strategy must see: nothing else of an agent is read.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use squire_strategies::{Base, Content, Read};
+
+use crate::environment::Environment;
+use crate::files;
+
+/// What exists of the things asked for, in their order; a file that can't be read has its reason.
+pub fn fetch(reads: &[Read], environment: &Environment, directory: &Path) -> Vec<Content> {
+    reads.iter().flat_map(|read| fetch_one(*read, environment, directory)).collect()
+}
+
+fn fetch_one(read: Read, environment: &Environment, directory: &Path) -> Vec<Content> {
+    let paths: Vec<PathBuf> = match read {
+        Read::Variable(name) => {
+            let value = environment.get(name).map(|value| value.as_bytes().to_vec());
+            return value.into_iter().map(|bytes| Content { read, place: name.into(), bytes: Ok(bytes) }).collect();
+        }
+        Read::UserFile(base, file) => base_directory(base, environment).map(|base| base.join(file)).into_iter().collect(),
+        Read::FileNamedBy(name) => environment.get(name).map(|path| directory.join(path)).into_iter().collect(),
+        Read::Upward(file) => directory.ancestors().map(|ancestor| ancestor.join(file)).collect(),
+    };
+    paths.iter().filter_map(|path| fetch_file(read, path)).collect()
+}
+
+fn fetch_file(read: Read, path: &Path) -> Option<Content> {
+    let bytes = match files::read_of_agent(path) {
+        Ok(found) => Ok(found?),
+        Err(error) => Err(error.to_string()),
+    };
+    Some(Content { read, place: path.display().to_string(), bytes })
+}
+
+fn base_directory(base: Base, environment: &Environment) -> Option<PathBuf> {
+    match base {
+        Base::Home => environment.home(),
+        Base::Variable(name, below_home) => {
+            let named = environment.get(name).map(PathBuf::from);
+            named.or_else(|| environment.home().map(|home| home.join(below_home)))
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The only code that does I/O for a launch: stages a plan, runs the agent, puts everything back.
+//!
+//! Where nothing has to be put back squire becomes the agent (exec): signals, job control, terminal and exit status
+//! are right by construction. Otherwise it stays as the parent, in [`child`].
+
+mod child;
+mod contents;
+mod json_edit;
+mod limits;
+mod merge;
+mod program;
+mod record;
+mod stage;
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, anyhow};
+use squire_strategies::{LAUNCH_VARIABLE, Program};
+
+pub use child::die_by;
+pub use contents::fetch;
+pub use program::{Boundaries, NotRunnable, look_up};
+pub use record::read as read_record;
+
+use crate::config::Directories;
+use crate::environment::Environment;
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::plan::Plan;
+use stage::Staged;
+
+/// The agent's program and its first words.
+#[derive(Clone, Debug)]
+pub struct AgentProgram {
+    /// The program, absolute.
+    pub path: PathBuf,
+    /// What it is called as.
+    pub name: OsString,
+    /// Words before all others.
+    pub words: Vec<OsString>,
+}
+
+impl AgentProgram {
+    /// Finds what runs as the agent.
+    pub fn find(program: Program, squire: &Path, project: Option<&Path>, environment: &Environment) -> Result<Self, NotRunnable> {
+        match program {
+            Program::Squire(word) => {
+                Ok(Self { path: squire.into(), name: "squire".into(), words: vec![word.into()] })
+            }
+            Program::Named(name) => {
+                let boundaries = Boundaries { project, squire: Some(squire) };
+                let path = look_up(name.as_ref(), environment.get("PATH"), boundaries)?;
+                Ok(Self { path, name: name.into(), words: Vec::new() })
+            }
+        }
+    }
+}
+
+/// Stages a plan, runs the agent with the user's words and puts back what was staged.
+///
+/// An error means that the agent was not started, and that nothing is left of the launch.
+pub fn run(
+    plan: &Plan,
+    program: &AgentProgram,
+    words: &[OsString],
+    environment: &Environment,
+    directories: &Directories,
+    output: &Output,
+) -> Result<Exit> {
+    let mut staged = Staged::new(plan, environment, directories, output)?;
+    let prepared = prepare(plan, program, words, environment, &staged);
+    let mut command = match prepared {
+        Ok(command) => command,
+        Err(error) => {
+            staged.undo(output);
+            return Err(error);
+        }
+    };
+    if let Some(id) = staged.launch_id() {
+        command.env(LAUNCH_VARIABLE, id);
+    } else {
+        command.env_remove(LAUNCH_VARIABLE);
+    }
+    if !staged.must_be_undone() {
+        let error = command.exec();
+        staged.undo(output);
+        return Err(not_started(program, &error));
+    }
+    let outcome = child::run(&mut command);
+    staged.undo(output);
+    outcome?.map_err(|error| not_started(program, &error))
+}
+
+fn not_started(program: &AgentProgram, error: &std::io::Error) -> anyhow::Error {
+    let message = format!("{} could not be started: {error}", program.path.display());
+    match error.kind() {
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied => {
+            anyhow::Error::from(NotRunnable::NotExecutable(program.path.clone())).context(message)
+        }
+        _ => anyhow!(message),
+    }
+}
+
+fn prepare(plan: &Plan, program: &AgentProgram, words: &[OsString], environment: &Environment, staged: &Staged) -> Result<Command> {
+    let mut ours: Vec<(OsString, String)> = Vec::new();
+    for argument in &plan.artifacts.arguments {
+        let mut text = OsString::from(&argument.text);
+        if let Some(file) = argument.file {
+            text.push(staged.path_of(file).with_context(|| format!("no file {file} was staged"))?);
+        }
+        let purpose = match &argument.server {
+            Some(server) => format!("the argument for the server {server}"),
+            None => format!("the argument {}", argument.text),
+        };
+        ours.push((text, purpose));
+    }
+    let (before, after) = words.split_at(plan.place);
+    let all = program.words.iter().chain(before).chain(ours.iter().map(|(text, _)| text)).chain(after);
+    let arguments: Vec<&OsStr> = all.map(OsString::as_os_str).collect();
+    check_size(plan, &ours, &arguments, environment)?;
+    let mut command = Command::new(&program.path);
+    command.arg0(&program.name).args(arguments);
+    command.envs(plan.artifacts.environment.iter().map(|(name, value)| (name, value)));
+    Ok(command)
+}
+
+fn check_size(plan: &Plan, ours: &[(OsString, String)], arguments: &[&OsStr], environment: &Environment) -> Result<()> {
+    let purpose_of = |text: &OsStr| {
+        let found = ours.iter().find(|(own, _)| own == text).map(|(_, purpose)| purpose.clone());
+        found.unwrap_or_else(|| "an argument of yours".into())
+    };
+    let mut strings: Vec<limits::Sized<'_>> =
+        arguments.iter().map(|text| limits::Sized { text, purpose: purpose_of(text) }).collect();
+    for (name, value) in &plan.artifacts.environment {
+        strings.push(limits::Sized { text: value.as_ref(), purpose: format!("the variable {name}") });
+    }
+    for (name, value) in environment.variables() {
+        strings.push(limits::Sized { text: value, purpose: format!("your variable {}", name.display()) });
+        strings.push(limits::Sized { text: name, purpose: "a name of a variable".into() });
+    }
+    limits::check(&strings)
+}

@@ -1,0 +1,97 @@
+//! What a launch put on disk, and how it goes away again.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+use squire_strategies::File;
+
+use super::merge::Merged;
+use super::record::Record;
+use crate::config::Directories;
+use crate::environment::Environment;
+use crate::files::{self, PrivateDirectory};
+use crate::output::Output;
+use crate::plan::Plan;
+
+/// Everything that a launch staged.
+#[derive(Debug, Default)]
+pub struct Staged {
+    private: Option<PrivateDirectory>,
+    paths: Vec<(&'static str, PathBuf)>,
+    merged: Vec<Merged>,
+    record: Option<Record>,
+}
+
+impl Staged {
+    /// Stages a plan. On an error nothing is left.
+    pub fn new(plan: &Plan, environment: &Environment, directories: &Directories, output: &Output) -> Result<Self> {
+        let mut staged = Self::default();
+        match staged.fill(plan, environment, directories) {
+            Ok(()) => Ok(staged),
+            Err(error) => {
+                staged.undo(output);
+                Err(error)
+            }
+        }
+    }
+
+    fn fill(&mut self, plan: &Plan, environment: &Environment, directories: &Directories) -> Result<()> {
+        if plan.delivered().is_empty() && plan.artifacts.files.is_empty() {
+            return Ok(());
+        }
+        for file in &plan.artifacts.files {
+            match file {
+                File::Private { name, text } => self.write_private(name, text, environment, directories)?,
+                File::Merge { path, at, entries } => {
+                    let directory = environment.directory()?;
+                    let is_home = environment.home().is_some_and(|home| files::same_file(&home, directory));
+                    ensure!(
+                        !is_home,
+                        "the working directory is the home directory, whose {path} is the agent's own: launch from a project"
+                    );
+                    self.merged.push(Merged::apply(directory, path, at, entries)?);
+                }
+            }
+        }
+        // Without a place for it the agent is equipped all the same; the built-in server then says what it lacks.
+        self.record = Record::write(&directories.state, plan).ok();
+        Ok(())
+    }
+
+    fn write_private(&mut self, name: &'static str, text: &str, environment: &Environment, directories: &Directories) -> Result<()> {
+        let runtime = environment.xdg("XDG_RUNTIME_DIR").filter(|directory| files::is_private(directory));
+        let base = runtime.map_or_else(|| directories.state.join("private"), |directory| directory.join("squire"));
+        let failed = || format!("no private directory can be had in {}", base.display());
+        let directory = match &mut self.private {
+            Some(directory) => directory,
+            None => self.private.insert(PrivateDirectory::create(&base).with_context(failed)?),
+        };
+        self.paths.push((name, directory.write(name, text.as_bytes()).with_context(failed)?));
+        Ok(())
+    }
+
+    /// Where a private file lies.
+    pub fn path_of(&self, name: &str) -> Option<&PathBuf> {
+        self.paths.iter().find(|(file, _)| *file == name).map(|(_, path)| path)
+    }
+
+    /// The id of the launch record.
+    pub fn launch_id(&self) -> Option<&str> {
+        self.record.as_ref().map(|record| record.id.as_str())
+    }
+
+    /// Whether squire must outlive the agent. A record alone may stay until the next launch.
+    pub fn must_be_undone(&self) -> bool {
+        self.private.is_some() || !self.merged.is_empty()
+    }
+
+    /// Puts everything back; what can't be is told.
+    pub fn undo(&mut self, output: &Output) {
+        let merged = self.merged.drain(..).map(Merged::undo);
+        let private = self.private.take().map(|private| private.remove().context("a private file is left"));
+        let record = self.record.take().map(Record::remove);
+        for error in merged.chain(private).chain(record).filter_map(Result::err) {
+            output.message(&format!("{error:#}"));
+        }
+    }
+}
