@@ -125,8 +125,10 @@ impl Process {
         let _ = kill_process_group(group, Signal::TERM);
         self.settle(grace);
         let _ = kill_process_group(group, Signal::KILL);
-        self.group = None;
+        // One that has left its group would be waited for without end.
+        let _ = self.child.kill();
         let _ = self.child.wait();
+        self.group = None;
     }
 }
 
@@ -305,10 +307,10 @@ printf '"}]}}\n'"#;
     fn silence_ends_in_time() {
         let started = Instant::now();
         let error =
-            shell("echo waiting >&2; trap '' TERM; while :; do sleep 60; done", Duration::from_millis(300));
+            shell("echo waiting >&2; trap '' TERM; while :; do sleep 60; done", Duration::from_secs(1));
         let text = error.unwrap_err().to_string();
-        assert_eq!(text, "timed out after 300ms in initialize; its stderr ended with:\n    waiting");
-        assert!(started.elapsed() < Duration::from_millis(2300), "{:?}", started.elapsed());
+        assert_eq!(text, "timed out after 1s in initialize; its stderr ended with:\n    waiting");
+        assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
     }
 
     #[test]
@@ -329,6 +331,25 @@ printf '"}]}}\n'"#;
     fn a_line_without_an_end_is_refused() {
         let error = shell("exec cat /dev/zero", LONG).unwrap_err();
         assert_eq!(error.to_string(), "sent a message of more than 16 MiB");
+    }
+
+    #[test]
+    fn a_server_that_stays_after_the_end_of_its_input_is_asked_to_leave() {
+        let scratch = tempfile::tempdir().unwrap();
+        let note = scratch.path().join("note");
+        let script = format!("trap 'printf asked >\"{}\"; exit' TERM; serve; sleep 60", note.display());
+        assert_eq!(shell(&script, LONG).unwrap().tools.len(), 1);
+        assert_eq!(file(&note), b"asked");
+    }
+
+    #[test]
+    fn dropping_leaves_nothing_behind() {
+        let args = ["-c".into(), "trap '' TERM; while :; do sleep 1; done".into()];
+        let env = [("PATH".into(), "/usr/bin:/bin".into())];
+        let process = Process::start("sh".as_ref(), &args, &env, None).unwrap();
+        let leader = process.group.unwrap();
+        drop(process);
+        assert!(test_kill_process(leader).is_err());
     }
 
     #[test]
