@@ -168,10 +168,12 @@ fn text(value: &Value) -> String {
 
 /// A stream of server-sent events, each named after its `type` where it has one.
 fn event_stream(events: &[Value]) -> Response {
-    let name =
-        |event: &Value| event["type"].as_str().map(|kind| format!("event: {kind}\n")).unwrap_or_default();
-    let body = events.iter().map(|event| format!("{}data: {event}\n\n", name(event))).collect();
-    Response { content_type: "text/event-stream", body }
+    let named = |event: &Value| match event["type"].as_str() {
+        Some(kind) => format!("event: {kind}\ndata: {event}\n\n"),
+        None => format!("data: {event}\n\n"),
+    };
+    let events: Vec<_> = events.iter().map(named).collect();
+    Response { content_type: "text/event-stream", body: events.concat() }
 }
 
 #[cfg(test)]
