@@ -20,6 +20,10 @@ use std::time::Duration;
 /// A variable of the launch that no server may see.
 pub const CANARY: &str = "SQUIRE_TEST_CANARY";
 
+/// A variable of the launch that every stdio server sees, though Codex and others hold it back from what they start:
+/// only an entry of squire's asks for it.
+pub const BASE: &str = "XDG_CACHE_HOME";
+
 /// Far above what a launch takes, also with a slow server on a busy machine.
 const LIMIT: Duration = Duration::from_secs(180);
 
@@ -57,6 +61,7 @@ pub fn launch(agent: &Agent, program: &Path, transport: Transport, speed: Speed)
         .env("HOME", home.path())
         .env("PATH", search_path(agent, program, &home)?)
         .env(CANARY, "1")
+        .env(BASE, home.path().join(".cache"))
         .envs(agent.environment.iter().copied());
     let finished = process::run(&mut command, &home.beside(""), LIMIT)?;
 
