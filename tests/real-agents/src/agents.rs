@@ -56,6 +56,8 @@ pub static OPENCODE: Agent = Agent {
         ("OPENCODE_DISABLE_DEFAULT_PLUGINS", "1"),
         ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
         ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
+        // Else it fetches a package for plugins in the background, which no variable of its own stops.
+        ("npm_config_offline", "true"),
     ],
     arguments: |_| strings(&["run", "call echo"]),
     tool_name: ("", "_"),
