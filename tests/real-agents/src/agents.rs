@@ -113,6 +113,9 @@ fn codex_settings(model: &str) -> String {
         r#"# Without a sandbox Codex approves the calls of every server.
 sandbox_mode = "danger-full-access"
 model_provider = "fake"
+# What reaches for the network.
+analytics.enabled = false
+features.plugins = false
 
 [model_providers.fake]
 name = "fake"

@@ -40,7 +40,7 @@ pub struct Outcome {
     pub turns: Vec<Turn>,
     /// What the server wrote down.
     pub log: Vec<Value>,
-    /// The files of the user that were changed.
+    /// The files of the user that were changed, and what was left in the project.
     pub changed: Vec<PathBuf>,
 }
 
@@ -71,7 +71,7 @@ pub fn launch(agent: &Agent, program: &Path, transport: Transport, speed: Speed)
         stderr: finished.stderr,
         turns: model.turns(),
         log: server.log(),
-        changed: home.changed(),
+        changed: home.changed()?,
     })
 }
 

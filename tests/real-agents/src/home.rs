@@ -45,14 +45,12 @@ impl Home {
         Ok(())
     }
 
-    /// The files of the user that are no longer what they were.
-    pub(crate) fn changed(&self) -> Vec<PathBuf> {
+    /// The files of the user that are no longer what they were, and all that was left in the project.
+    pub(crate) fn changed(&self) -> io::Result<Vec<PathBuf>> {
         let differs = |path: &Path, before: &str| fs::read(path).map_or(true, |now| now != before.as_bytes());
-        self.written
-            .iter()
-            .filter(|(path, before)| differs(path, before))
-            .map(|(path, _)| path.clone())
-            .collect()
+        let written = self.written.iter().filter(|(path, before)| differs(path, before));
+        let left = fs::read_dir(self.project())?.map(|entry| entry.map(|entry| entry.path()));
+        written.map(|(path, _)| Ok(path.clone())).chain(left).collect()
     }
 }
 
@@ -68,6 +66,9 @@ mod tests {
         home.write("removed", "a".into()).unwrap();
         std::fs::write(home.path().join(".agent/touched"), "b").unwrap();
         std::fs::remove_file(home.path().join("removed")).unwrap();
-        assert_eq!(home.changed(), [home.path().join(".agent/touched"), home.path().join("removed")]);
+        std::fs::write(home.project().join("left"), "").unwrap();
+        let expected =
+            [home.path().join(".agent/touched"), home.path().join("removed"), home.project().join("left")];
+        assert_eq!(home.changed().unwrap(), expected);
     }
 }

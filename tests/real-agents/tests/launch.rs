@@ -59,7 +59,7 @@ fn check(turn: &Mutex<()>, agent: &Agent, transport: Transport, speed: Speed) ->
     if transport == Transport::Stdio {
         check_environment(&outcome);
     }
-    assert!(outcome.changed.is_empty(), "files of the user were changed: {outcome}");
+    assert!(outcome.changed.is_empty(), "the launch left traces: {outcome}");
     Ok(())
 }
 
