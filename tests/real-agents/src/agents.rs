@@ -5,7 +5,7 @@ use crate::process;
 use serde_json::json;
 use std::env;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -66,7 +66,7 @@ pub static OPENCODE: Agent = Agent {
 impl Agent {
     /// Its program, where it is installed.
     pub fn program(&self) -> Option<PathBuf> {
-        let modules = PathBuf::from(env::var_os("SQUIRE_REAL_AGENTS")?).join("node_modules");
+        let modules = path::absolute(env::var_os("SQUIRE_REAL_AGENTS")?).ok()?.join("node_modules");
         self.programs.iter().map(|program| modules.join(program)).find(|program| program.is_file())
     }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::env;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
@@ -26,7 +26,7 @@ fn find(
     name: &str,
 ) -> io::Result<PathBuf> {
     if let Some(path) = env::var_os(variable) {
-        return Ok(path.into());
+        return path::absolute(path);
     }
     let built = program.get_or_init(|| build(package, name));
     built.clone().ok_or_else(|| io::Error::other(format!("{name} was not built; or set {variable} to it")))

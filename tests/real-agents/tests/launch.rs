@@ -18,7 +18,7 @@ macro_rules! launches {
         mod $module {
             use super::{Mutex, Speed, Transport, agents, check, io};
 
-            /// One launch at a time: several at once would measure the machine.
+            /// One launch of an agent at a time: several at once would measure the machine.
             static TURN: Mutex<()> = Mutex::new(());
 
             #[test]
