@@ -1,0 +1,111 @@
+//! One launch of a real agent through squire, and all that can be known about it afterwards.
+
+use crate::agents::Agent;
+use crate::home::Home;
+use crate::model::{Model, Turn};
+use crate::server::Server;
+pub use crate::server::{DECLARED, Speed, Transport};
+use crate::{process, programs};
+use serde_json::Value;
+use std::env;
+use std::ffi::OsString;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// A variable of the launch that no server may see.
+pub const CANARY: &str = "SQUIRE_TEST_CANARY";
+
+/// A variable of the launch that every stdio server sees, though Codex and others hold it back from what they start:
+/// only an entry of squire's asks for it.
+pub const BASE: &str = "XDG_CACHE_HOME";
+
+/// Far above what a launch takes, also with a slow server on a busy machine.
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// What came of a launch.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The exit code; `None` where the time ran out or a signal ended it.
+    pub code: Option<i32>,
+    /// What the launch printed.
+    pub stdout: String,
+    /// What it printed to stderr.
+    pub stderr: String,
+    /// The conversation with the model.
+    pub turns: Vec<Turn>,
+    /// What the server wrote down.
+    pub log: Vec<Value>,
+    /// The files of the user that were changed, and what was left in the project.
+    pub changed: Vec<PathBuf>,
+}
+
+/// Runs `squire launch AGENT -- ARGUMENTS` with one server declared.
+pub fn launch(agent: &Agent, program: &Path, transport: Transport, speed: Speed) -> io::Result<Outcome> {
+    let model = Model::start("echo")?;
+    let mut home = Home::new()?;
+    let server = Server::new(transport, speed, &home)?;
+    home.write(".config/squire/squire.toml", server.declaration.clone())?;
+    agent.write_settings(&mut home, &model.url())?;
+
+    let mut command = Command::new(programs::squire()?);
+    command
+        .args(["launch", agent.name, "--"])
+        .args((agent.arguments)(speed.server()))
+        .current_dir(home.project())
+        .env_clear()
+        .env("HOME", home.path())
+        .env("PATH", search_path(agent, program, &home)?)
+        .env(CANARY, "1")
+        .env(BASE, home.path().join(".cache"))
+        .envs(agent.environment.iter().copied());
+    let finished = process::run(&mut command, &home.beside(""), LIMIT)?;
+
+    Ok(Outcome {
+        code: finished.code,
+        stdout: finished.stdout,
+        stderr: finished.stderr,
+        turns: model.turns(),
+        log: server.log(),
+        changed: home.changed()?,
+    })
+}
+
+/// The PATH of a machine where just this agent is installed.
+fn search_path(agent: &Agent, program: &Path, home: &Home) -> io::Result<OsString> {
+    let folder = home.beside("bin");
+    fs::create_dir(&folder)?;
+    symlink(program, folder.join(agent.name))?;
+    let rest = env::var_os("PATH").unwrap_or_default();
+    env::join_paths([folder].into_iter().chain(env::split_paths(&rest))).map_err(io::Error::other)
+}
+
+impl Outcome {
+    /// The first request in which the agent offered tools: titles and summaries are asked for without.
+    pub fn first_turn(&self) -> Option<&Turn> {
+        self.turns.iter().find(|turn| !turn.tools.is_empty())
+    }
+
+    /// The records of one event in the server's log.
+    pub fn events<'a>(&'a self, event: &'a str) -> impl Iterator<Item = &'a Value> {
+        self.log.iter().filter(move |record| record["event"] == event)
+    }
+}
+
+/// All of it, for a test that failed.
+impl fmt::Display for Outcome {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { code, stdout, stderr, turns, log, changed } = self;
+        writeln!(
+            out,
+            "code {code:?}, changed {changed:?}\n--- stdout\n{stdout}\n--- stderr\n{stderr}\n--- turns"
+        )?;
+        turns.iter().try_for_each(|turn| writeln!(out, "{turn:?}"))?;
+        writeln!(out, "--- server")?;
+        log.iter().try_for_each(|record| writeln!(out, "{record}"))
+    }
+}
