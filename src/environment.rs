@@ -19,11 +19,7 @@ impl Environment {
     /// Reads this process's surroundings.
     #[expect(clippy::disallowed_methods, reason = "the one place that reads them")]
     pub fn of_this_process(invoked_as: OsString) -> Self {
-        Self {
-            variables: std::env::vars_os().collect(),
-            directory: std::env::current_dir().ok(),
-            invoked_as,
-        }
+        Self { variables: std::env::vars_os().collect(), directory: std::env::current_dir().ok(), invoked_as }
     }
 
     /// The value of a variable; an empty one counts as unset, as agents can pass on no difference.

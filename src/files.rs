@@ -236,7 +236,9 @@ pub fn remove_private(directory: &Path, name: &str) -> io::Result<()> {
 fn write_new(directory: &OwnedFd, name: &str, bytes: &[u8], mode: Mode) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = rustix::fs::openat(directory, name, flags, Mode::RUSR | Mode::WUSR)?;
-    let written = rustix::fs::fchmod(&file, mode).map_err(io::Error::from).and_then(|()| File::from(file).write_all(bytes));
+    let written = rustix::fs::fchmod(&file, mode)
+        .map_err(io::Error::from)
+        .and_then(|()| File::from(file).write_all(bytes));
     if written.is_err() {
         // What could not be written whole must not stay; the error that counts is the first.
         let _ = rustix::fs::unlinkat(directory, name, AtFlags::empty());
@@ -286,7 +288,11 @@ impl ProjectFile {
         let (directory, made_directory) = match open_no_follow(&parent, directory_name.as_ref(), DIRECTORY)? {
             Some(directory) => (directory, false),
             None => {
-                rustix::fs::mkdirat(&parent, directory_name, Mode::RWXU | Mode::RGRP | Mode::XGRP | Mode::ROTH | Mode::XOTH)?;
+                rustix::fs::mkdirat(
+                    &parent,
+                    directory_name,
+                    Mode::RWXU | Mode::RGRP | Mode::XGRP | Mode::ROTH | Mode::XOTH,
+                )?;
                 let made = open_no_follow(&parent, directory_name.as_ref(), DIRECTORY)?;
                 (made.ok_or_else(|| other(format!("{directory_name} vanished")))?, true)
             }
@@ -327,9 +333,8 @@ impl ProjectFile {
     }
 
     fn swap_in(&self, temporary: &str, read: Option<&Held>) -> io::Result<bool> {
-        let rename = |flags| {
-            rustix::fs::renameat_with(&self.directory, temporary, &self.directory, &self.name, flags)
-        };
+        let rename =
+            |flags| rustix::fs::renameat_with(&self.directory, temporary, &self.directory, &self.name, flags);
         let Some(read) = read else {
             return match rename(RenameFlags::NOREPLACE) {
                 Ok(()) => Ok(true),
@@ -363,7 +368,13 @@ impl ProjectFile {
             rustix::fs::unlinkat(&self.directory, &aside, AtFlags::empty())?;
             return Ok(true);
         }
-        rustix::fs::renameat_with(&self.directory, &aside, &self.directory, &self.name, RenameFlags::NOREPLACE)?;
+        rustix::fs::renameat_with(
+            &self.directory,
+            &aside,
+            &self.directory,
+            &self.name,
+            RenameFlags::NOREPLACE,
+        )?;
         Ok(false)
     }
 

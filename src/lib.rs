@@ -16,6 +16,7 @@ pub mod gateway;
 pub mod mcp;
 pub mod output;
 pub mod plan;
+mod printable;
 pub mod report;
 pub mod resolve;
 pub mod runner;

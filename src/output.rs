@@ -1,7 +1,8 @@
 //! The only code that prints: data on stdout, everything said to a person on stderr.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
+
+use crate::printable::printable;
 
 /// Where output goes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,10 +19,10 @@ impl Output {
         let _ = io::stdout().lock().write_all(text.as_bytes());
     }
 
-    /// Says something on stderr, each line behind squire's name. Where stderr is gone there is nobody to tell.
+    /// Says something on stderr, behind squire's name. Where stderr is gone there is nobody to tell.
     #[expect(clippy::unused_self, reason = "printing takes an Output, so that it shows who prints")]
     pub fn message(&self, text: &str) {
-        let _ = writeln!(io::stderr().lock(), "squire: {}", printable(text));
+        let _ = writeln!(io::stderr().lock(), "squire: {}", lines(text));
     }
 
     /// Says something on stderr that `--quiet` leaves away.
@@ -38,33 +39,7 @@ impl Output {
     }
 }
 
-/// Text that does nothing to a terminal: control characters, and those that change the direction of writing or hide,
-/// are escaped. Line ends stay.
-pub fn printable(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        let harmless = character == '\n' || !(character.is_control() || turns_or_hides(character));
-        if harmless {
-            out.push(character);
-        } else {
-            let _ = write!(out, "{}", character.escape_unicode());
-        }
-    }
-    out
-}
-
-/// The explicit directional characters of Unicode's bidirectional algorithm (UAX #9), and invisible ones.
-fn turns_or_hides(character: char) -> bool {
-    matches!(character, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_would_act_on_a_terminal_is_escaped() {
-        assert_eq!(printable("plain é🙂\nline"), "plain é🙂\nline");
-        assert_eq!(printable("\u{1b}[31mred\u{202e}evil\r"), "\\u{1b}[31mred\\u{202e}evil\\u{d}");
-    }
+/// Every line made safe to show; line ends stay.
+fn lines(text: &str) -> String {
+    text.lines().map(printable).collect::<Vec<_>>().join("\n")
 }

@@ -69,7 +69,8 @@ impl Plan {
     /// The note that keeps a server from the agent's use.
     pub fn obstacle(&self, name: &Name) -> Option<&Note> {
         self.artifacts.notes.iter().find(|note| {
-            note.server.as_ref() == Some(name) && matches!(note.code.effect(), Effect::LeftOut | Effect::SwitchedOff)
+            note.server.as_ref() == Some(name)
+                && matches!(note.code.effect(), Effect::LeftOut | Effect::SwitchedOff)
         })
     }
 
@@ -95,9 +96,14 @@ impl Plan {
         } else {
             let delivered: Vec<&str> = self.delivered().iter().map(|server| server.name.as_str()).collect();
             let counted = format!("{} gets {} of {}", self.agent, delivered.len(), self.servers.len());
-            parts.push(if delivered.is_empty() { counted } else { format!("{counted}: {}", delivered.join(", ")) });
+            parts.push(if delivered.is_empty() {
+                counted
+            } else {
+                format!("{counted}: {}", delivered.join(", "))
+            });
             for (effect, word) in [(Effect::LeftOut, "left out"), (Effect::SwitchedOff, "switched off")] {
-                let named: Vec<String> = notes.iter().filter(|note| note.code.effect() == effect).map(named).collect();
+                let named: Vec<String> =
+                    notes.iter().filter(|note| note.code.effect() == effect).map(named).collect();
                 if !named.is_empty() {
                     parts.push(format!("{word}: {}", named.join(", ")));
                 }

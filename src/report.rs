@@ -20,9 +20,13 @@ pub fn text(plan: &Plan, program: &str) -> String {
     let _ = writeln!(out, "program: {program}");
     let _ = writeln!(out, "same name in its own config: {}", description.same_name);
     let _ = writeln!(out, "approval: {}", description.approval);
-    section(&mut out, "servers", plan.delivered().iter().map(|server| {
-        format!("{} ({}, {})", server.name, server.transport.as_str(), server.route.as_str())
-    }));
+    section(
+        &mut out,
+        "servers",
+        plan.delivered().iter().map(|server| {
+            format!("{} ({}, {})", server.name, server.transport.as_str(), server.route.as_str())
+        }),
+    );
     section(&mut out, "notes", artifacts.notes.iter().map(note_line));
     for file in &artifacts.files {
         match file {
@@ -38,8 +42,16 @@ pub fn text(plan: &Plan, program: &str) -> String {
             }
         }
     }
-    section(&mut out, "environment", artifacts.environment.iter().map(|(name, value)| format!("{name}={value}")));
-    section(&mut out, "arguments, behind yours and before your first --", artifacts.arguments.iter().map(argument_text));
+    section(
+        &mut out,
+        "environment",
+        artifacts.environment.iter().map(|(name, value)| format!("{name}={value}")),
+    );
+    section(
+        &mut out,
+        "arguments, behind yours and before your first --",
+        artifacts.arguments.iter().map(argument_text),
+    );
     out
 }
 
@@ -76,8 +88,12 @@ pub fn json(plan: &Plan, program: Option<&str>) -> Value {
         .files
         .iter()
         .map(|file| match file {
-            File::Private { name, text } => json!({ "kind": "private", "name": name, "mode": "0600", "text": text }),
-            File::Merge { path, at, entries } => json!({ "kind": "merge", "path": path, "at": at, "entries": entries }),
+            File::Private { name, text } => {
+                json!({ "kind": "private", "name": name, "mode": "0600", "text": text })
+            }
+            File::Merge { path, at, entries } => {
+                json!({ "kind": "merge", "path": path, "at": at, "entries": entries })
+            }
         })
         .collect();
     let environment: serde_json::Map<String, Value> =

@@ -1,10 +1,10 @@
 //! Layers and a selection become resolved servers and notes. Pure: once, and every command uses this result.
 
-use squire_strategies::{
-    Code, Name, Note, Remote, ResolvedServer, Route, Stdio, Text, Tier, Transport,
-};
+use squire_strategies::{Code, Name, Note, Remote, ResolvedServer, Route, Stdio, Text, Tier, Transport};
 
-use crate::config::{Declaration, Kind, Layer, Layers, LayerKind, Located, Problem, Problems, Profile, nearest};
+use crate::config::{
+    Declaration, Kind, Layer, LayerKind, Layers, Located, Problem, Problems, Profile, nearest,
+};
 
 /// What the command line selects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,12 +36,20 @@ pub struct Resolution {
 impl Resolution {
     /// The servers that an agent is to get.
     pub fn servers(&self) -> Vec<ResolvedServer> {
-        self.entries.iter().filter(|entry| entry.left_out.is_none()).map(|entry| entry.server.clone()).collect()
+        self.entries
+            .iter()
+            .filter(|entry| entry.left_out.is_none())
+            .map(|entry| entry.server.clone())
+            .collect()
     }
 
     /// Every note, those that leave a server out first.
     pub fn all_notes(&self) -> Vec<Note> {
-        self.entries.iter().filter_map(|entry| entry.left_out.clone()).chain(self.notes.iter().cloned()).collect()
+        self.entries
+            .iter()
+            .filter_map(|entry| entry.left_out.clone())
+            .chain(self.notes.iter().cloned())
+            .collect()
     }
 }
 
@@ -70,7 +78,9 @@ pub fn resolve(
     let selected = select(layers, selection, &all)?;
     let mut entries: Vec<Resolved> = Vec::new();
     for name in &selected.servers {
-        let Some(mut entry) = all.iter().find(|entry| entry.server.name.as_str() == name).cloned() else { continue };
+        let Some(mut entry) = all.iter().find(|entry| entry.server.name.as_str() == name).cloned() else {
+            continue;
+        };
         if selected.narrowed.contains(name) && entry.left_out.is_none() {
             entry.left_out = Some(needs_relay(&entry.server.name, "the profile narrows its tools"));
         }
@@ -115,7 +125,12 @@ impl Resolver<'_> {
         }
         if let Some(project) = &self.layers.project {
             // A repository's mistakes leave its own file out, and stop nothing of the user.
-            let mut apart = Resolver { layers: self.layers, speaks: self.speaks, problems: Vec::new(), project_refused: None };
+            let mut apart = Resolver {
+                layers: self.layers,
+                speaks: self.speaks,
+                problems: Vec::new(),
+                project_refused: None,
+            };
             let declared = &project.declarations.servers;
             let entries: Vec<Resolved> = declared
                 .iter()
@@ -197,7 +212,12 @@ impl Resolver<'_> {
 
     fn stdio(&mut self, layer: &Layer, declaration: &Declaration) -> Option<Stdio> {
         let Some(command) = &declaration.command else {
-            self.problem(layer, declaration, declaration.place, "`command` is missing: a stdio server needs one");
+            self.problem(
+                layer,
+                declaration,
+                declaration.place,
+                "`command` is missing: a stdio server needs one",
+            );
             return None;
         };
         let mut words = command.value.iter().cloned();
@@ -214,7 +234,12 @@ impl Resolver<'_> {
 
     fn remote(&mut self, layer: &Layer, declaration: &Declaration) -> Option<Remote> {
         let Some(url) = &declaration.url else {
-            self.problem(layer, declaration, declaration.place, "`url` is missing: a remote server needs one");
+            self.problem(
+                layer,
+                declaration,
+                declaration.place,
+                "`url` is missing: a remote server needs one",
+            );
             return None;
         };
         Some(Remote { url: url.value.clone(), headers: value_or_default(declaration.headers.as_ref()) })
@@ -251,7 +276,8 @@ impl Resolver<'_> {
     fn route(&mut self, layer: &Layer, declaration: &Declaration, transport: &Transport) -> Option<Route> {
         let Some(remote) = transport.remote() else {
             if let Some(Located { value: Route::Direct, place }) = &declaration.route {
-                let message = "`route = \"direct\"` is for remote servers; a program always goes through the gateway";
+                let message =
+                    "`route = \"direct\"` is for remote servers; a program always goes through the gateway";
                 self.problem(layer, declaration, *place, message);
                 return None;
             }
@@ -274,7 +300,13 @@ impl Resolver<'_> {
         }
     }
 
-    fn problem(&mut self, layer: &Layer, declaration: &Declaration, place: crate::config::Place, message: &str) {
+    fn problem(
+        &mut self,
+        layer: &Layer,
+        declaration: &Declaration,
+        place: crate::config::Place,
+        message: &str,
+    ) {
         self.problems.push(Problem {
             path: layer.path.clone(),
             place,
@@ -332,7 +364,9 @@ fn needs_relay(name: &Name, what: &str) -> Note {
     Note {
         code: Code::NeedsRelay,
         server: Some(name.clone()),
-        sentence: format!("{what} needs the relaying gateway, which this version of squire does not have yet"),
+        sentence: format!(
+            "{what} needs the relaying gateway, which this version of squire does not have yet"
+        ),
         mend: None,
     }
 }
@@ -370,7 +404,9 @@ fn select(layers: &Layers, selection: &Selection, all: &[Resolved]) -> Result<Se
             Some(profile) => selected.add_profile(profile, user_profiles),
             None => {
                 // Every enabled server: what is switched off by its own declaration is not news at each launch.
-                let disabled = |entry: &&Resolved| entry.left_out.as_ref().is_none_or(|note| note.code != Code::Disabled);
+                let disabled = |entry: &&Resolved| {
+                    entry.left_out.as_ref().is_none_or(|note| note.code != Code::Disabled)
+                };
                 for entry in all.iter().filter(disabled) {
                     selected.add(entry.server.name.as_str());
                 }

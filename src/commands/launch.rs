@@ -50,7 +50,9 @@ fn refuse_unset(servers: &[ResolvedServer], environment: &Environment) -> Result
         for (field, text) in server.transport.texts() {
             for reference in text.references() {
                 match &reference.source {
-                    Source::Environment(name) if reference.default.is_none() && environment.get(name).is_none() => {
+                    Source::Environment(name)
+                        if reference.default.is_none() && environment.get(name).is_none() =>
+                    {
                         missing.push(format!("{}: {field} needs {reference}, which is not set", server.name));
                     }
                     Source::Environment(_) | Source::Secret(_) => {}
@@ -59,7 +61,10 @@ fn refuse_unset(servers: &[ResolvedServer], environment: &Environment) -> Result
         }
     }
     if !missing.is_empty() {
-        bail!("nothing was started:\n  {}\n  help: set it, or give it a default as in ${{env:NAME:-default}}", missing.join("\n  "));
+        bail!(
+            "nothing was started:\n  {}\n  help: set it, or give it a default as in ${{env:NAME:-default}}",
+            missing.join("\n  ")
+        );
     }
     Ok(())
 }
@@ -68,13 +73,16 @@ fn refuse_unset(servers: &[ResolvedServer], environment: &Environment) -> Result
 fn tell(plan: &Plan, options: &cli::Launch, output: &Output, surroundings: &Surroundings) {
     if options.json && !options.quiet {
         let notes: Vec<_> = plan.artifacts.notes.iter().map(report::note).collect();
-        output.machine(&json!({ "agent": plan.agent, "servers": report::servers(plan), "notes": notes }).to_string());
+        output.machine(
+            &json!({ "agent": plan.agent, "servers": report::servers(plan), "notes": notes }).to_string(),
+        );
         return;
     }
     output.notice(&plan.summary());
     let declarations = &surroundings.layers.user.declarations;
     if declarations.servers.is_empty() && surroundings.layers.project.is_none() {
         let file = surroundings.directories.user_file();
-        output.notice(&format!("no server of yours is declared: write [servers.NAME] into {}", file.display()));
+        output
+            .notice(&format!("no server of yours is declared: write [servers.NAME] into {}", file.display()));
     }
 }

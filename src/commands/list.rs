@@ -10,7 +10,8 @@ use super::Surroundings;
 use crate::cli;
 use crate::environment::Environment;
 use crate::exit::Exit;
-use crate::output::{Output, printable};
+use crate::output::Output;
+use crate::printable::printable;
 use crate::report;
 use crate::resolve::{Resolution, Resolved, Selection, everything, resolve};
 
@@ -62,7 +63,7 @@ fn as_text(resolution: &Resolution) -> String {
             state(entry).into(),
             server.transport.as_str().into(),
             server.route.as_str().into(),
-            printable(&target(entry)).replace('\n', "\\n"),
+            printable(&target(entry)),
             server.origin.clone(),
         ]);
     }
@@ -71,7 +72,8 @@ fn as_text(resolution: &Resolution) -> String {
         .collect();
     let mut text = String::new();
     for row in &rows {
-        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
         let _ = writeln!(text, "{}", cells.join("  ").trim_end());
     }
     for note in resolution.entries.iter().filter_map(|entry| entry.left_out.as_ref()) {

@@ -32,8 +32,7 @@ impl Directories {
 
     /// Refuses directories that a repository or another user could fill.
     pub fn refuse_foreign(&self, project: Option<&Project>) -> Result<()> {
-        for (directory, variable) in
-            [(&self.config, "SQUIRE_CONFIG_DIR"), (&self.state, "SQUIRE_STATE_DIR")]
+        for (directory, variable) in [(&self.config, "SQUIRE_CONFIG_DIR"), (&self.state, "SQUIRE_STATE_DIR")]
         {
             let shown = directory.display();
             if let Some(project) = project {
@@ -78,9 +77,12 @@ impl Project {
     /// The project around a directory (a real path); none in the home directory or above it, which is the user's.
     pub fn find(directory: &Path, home: Option<&Path>) -> Option<Self> {
         let home = home.map(files::real_path_of_existing_part);
-        let of_user = |path: &Path| path.parent().is_none() || home.as_deref().is_some_and(|home| home.starts_with(path));
+        let of_user = |path: &Path| {
+            path.parent().is_none() || home.as_deref().is_some_and(|home| home.starts_with(path))
+        };
         let candidates = || directory.ancestors().take_while(|path| !of_user(path));
-        let root = candidates().find(|path| files::exists(&path.join(".git"))).or_else(|| candidates().next())?;
+        let root =
+            candidates().find(|path| files::exists(&path.join(".git"))).or_else(|| candidates().next())?;
         let declares_in = candidates()
             .take_while(|path| path.starts_with(root))
             .find(|path| files::exists(&path.join(Self::FILE)));

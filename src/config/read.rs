@@ -11,14 +11,48 @@ use super::table::{Entry, Reader};
 
 const SECTIONS: &[&str] = &["servers", "profiles", "agents", "policy"];
 const SERVER_KEYS: &[&str] = &[
-    "transport", "command", "args", "env", "inherit_env", "cwd", "url", "headers", "timeout", "startup_timeout",
-    "description", "disabled", "route", "auth", "client_cert", "client_key", "ca", "result_limit", "grants", "tools",
-    "trust", "max_restarts", "sampling", "audit", "pin", "remove",
+    "transport",
+    "command",
+    "args",
+    "env",
+    "inherit_env",
+    "cwd",
+    "url",
+    "headers",
+    "timeout",
+    "startup_timeout",
+    "description",
+    "disabled",
+    "route",
+    "auth",
+    "client_cert",
+    "client_key",
+    "ca",
+    "result_limit",
+    "grants",
+    "tools",
+    "trust",
+    "max_restarts",
+    "sampling",
+    "audit",
+    "pin",
+    "remove",
 ];
 /// Known fields that only the relay will act on.
 const RELAY_KEYS: &[&str] = &[
-    "auth", "client_cert", "client_key", "ca", "result_limit", "grants", "tools", "trust", "max_restarts", "sampling",
-    "audit", "pin", "remove",
+    "auth",
+    "client_cert",
+    "client_key",
+    "ca",
+    "result_limit",
+    "grants",
+    "tools",
+    "trust",
+    "max_restarts",
+    "sampling",
+    "audit",
+    "pin",
+    "remove",
 ];
 const PROFILE_KEYS: &[&str] = &["extends", "servers", "tools", "require", "strict"];
 
@@ -97,7 +131,11 @@ fn read_server<'a>(reader: &mut Reader<'a>, entry: Entry<'a>, kind: LayerKind, i
         Err(error) => {
             let help = (error == NameError::Reserved && kind == LayerKind::User && entry.key == Name::SQUIRE)
                 .then(|| "the built-in server takes `disabled = true` alone".into());
-            reader.problem(entry.place, format!("the server name `{}` {error}", entry.key.escape_debug()), help);
+            reader.problem(
+                entry.place,
+                format!("the server name `{}` {error}", entry.key.escape_debug()),
+                help,
+            );
             return;
         }
     };
@@ -149,7 +187,8 @@ fn read_transport<'a>(reader: &mut Reader<'a>, field: Entry<'a>, into: &mut Decl
         "http" | "streamable-http" | "streamable_http" | "streamableHttp" => Kind::Http,
         "sse" => Kind::Sse,
         dynamic if dynamic.contains("${") => {
-            into.needs_relay.push(Located { value: "a transport that is chosen at the start", place: field.place });
+            into.needs_relay
+                .push(Located { value: "a transport that is chosen at the start", place: field.place });
             return;
         }
         other => {
@@ -181,7 +220,11 @@ fn read_command<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located
             let program = reader.text(field)?;
             Located { value: vec![program.value], place: program.place }
         }
-        DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) | DeValue::Array(_)
+        DeValue::Integer(_)
+        | DeValue::Float(_)
+        | DeValue::Boolean(_)
+        | DeValue::Datetime(_)
+        | DeValue::Array(_)
         | DeValue::Table(_) => reader.texts(field, expected)?,
     };
     if command.value.first().is_none_or(|program| program.literal() == Some("")) {
@@ -204,7 +247,11 @@ fn read_env<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Located<Vec<(Strin
 fn read_variables<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located<Vec<String>>> {
     let names = reader.strings(field, "an array of variable names")?;
     for name in names.iter().filter(|name| !Text::is_variable(&name.value)) {
-        reader.problem(name.place, format!("`inherit_env`: {:?} can't be the name of a variable", name.value), None);
+        reader.problem(
+            name.place,
+            format!("`inherit_env`: {:?} can't be the name of a variable", name.value),
+            None,
+        );
     }
     Some(Located { value: names.into_iter().map(|name| name.value).collect(), place: field.place })
 }
@@ -215,7 +262,9 @@ fn read_url<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located<Tex
         let rest = written.strip_prefix("https://").or_else(|| written.strip_prefix("http://"));
         let has_host = rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['/', '?', '#', ':']));
         if !has_host || written.contains(|c: char| c.is_whitespace() || c.is_control()) {
-            let message = format!("`url` wants an address such as \"https://example.com/mcp\", and this is {written:?}");
+            let message = format!(
+                "`url` wants an address such as \"https://example.com/mcp\", and this is {written:?}"
+            );
             reader.problem(field.place, message, None);
         }
     }
@@ -231,7 +280,11 @@ fn read_headers<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Located<Vec<(S
             reader.problem(field.place, format!("`headers`: {name:?} can't be the name of a header"), None);
         }
         if value.literal().is_some_and(|value| value.contains(|c: char| c.is_control() && c != '\t')) {
-            reader.problem(field.place, format!("`headers`: the value of `{name}` holds a control character"), None);
+            reader.problem(
+                field.place,
+                format!("`headers`: the value of `{name}` holds a control character"),
+                None,
+            );
         }
     }
     headers
@@ -252,8 +305,12 @@ fn read_profile<'a>(reader: &mut Reader<'a>, entry: Entry<'a>) -> Profile {
     }
     for field in reader.table(entry, "a table of the profile's fields") {
         match field.key {
-            "extends" => profile.extends = reader.strings(field, "an array of profile names").unwrap_or_default(),
-            "servers" => profile.servers = reader.strings(field, "an array of server names").unwrap_or_default(),
+            "extends" => {
+                profile.extends = reader.strings(field, "an array of profile names").unwrap_or_default()
+            }
+            "servers" => {
+                profile.servers = reader.strings(field, "an array of server names").unwrap_or_default()
+            }
             "tools" => {
                 let filters = reader.table(field, "a table of filters, as in tools.NAME = { deny = [] }");
                 profile.narrows.extend(
@@ -274,7 +331,9 @@ fn read_profile<'a>(reader: &mut Reader<'a>, entry: Entry<'a>) -> Profile {
 /// Two names of one layer that an agent would take for one (case B07).
 fn check_names(reader: &mut Reader<'_>, declarations: &Declarations) {
     for (index, later) in declarations.servers.iter().enumerate() {
-        if let Some(earlier) = declarations.servers[..index].iter().find(|earlier| earlier.name.collides(&later.name)) {
+        if let Some(earlier) =
+            declarations.servers[..index].iter().find(|earlier| earlier.name.collides(&later.name))
+        {
             let message = format!(
                 "`{}` and `{}` (line {}) are one name to some agents, which fold case and take `-` for `_`",
                 later.name, earlier.name, earlier.place.line
@@ -291,7 +350,8 @@ fn check_profiles(reader: &mut Reader<'_>, declarations: &Declarations) {
     for profile in &declarations.profiles {
         let mut check = |names: &[Located<String>], known: &[&str], what: &str| {
             for name in names.iter().filter(|name| !known.contains(&name.value.as_str())) {
-                let help = nearest(&name.value, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+                let help =
+                    nearest(&name.value, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
                 reader.problem(name.place, format!("there is no {what} {:?} in this file", name.value), help);
             }
         };

@@ -68,13 +68,21 @@ impl<'a> Reader<'a> {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("known keys: {}", known.join(", ")),
         };
-        self.problem(entry.place, format!("unknown key `{}` in {within}", entry.key.escape_debug()), Some(help));
+        self.problem(
+            entry.place,
+            format!("unknown key `{}` in {within}", entry.key.escape_debug()),
+            Some(help),
+        );
     }
 
     fn unexpected(&mut self, entry: Entry<'_>, expected: &str, found: &DeValue<'_>) {
         let place = self.place(entry.value.span().start);
         let found = found.type_str();
-        self.problem(place, format!("`{}` wants {expected}, and this is of type {found}", entry.key.escape_debug()), None);
+        self.problem(
+            place,
+            format!("`{}` wants {expected}, and this is of type {found}", entry.key.escape_debug()),
+            None,
+        );
     }
 
     pub(super) fn string(&mut self, entry: Entry<'a>) -> Option<Located<String>> {
@@ -99,7 +107,11 @@ impl<'a> Reader<'a> {
             Ok(value) if !value.is_zero() => Some(Located { value, place: entry.place }),
             Ok(_) | Err(_) => {
                 let place = self.place(entry.value.span().start);
-                self.problem(place, format!("`{}` wants {expected}, and this is {written:?}", entry.key), None);
+                self.problem(
+                    place,
+                    format!("`{}` wants {expected}, and this is {written:?}", entry.key),
+                    None,
+                );
                 None
             }
         }
@@ -149,7 +161,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn parse_text(&mut self, entry: Entry<'a>, value: &'a Spanned<DeValue<'a>>, expected: &str) -> Option<Text> {
+    fn parse_text(
+        &mut self,
+        entry: Entry<'a>,
+        value: &'a Spanned<DeValue<'a>>,
+        expected: &str,
+    ) -> Option<Text> {
         let written = self.plain(entry, value, expected)?;
         match Text::parse(written) {
             Ok(text) => Some(text),
@@ -161,14 +178,23 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn plain(&mut self, entry: Entry<'a>, value: &'a Spanned<DeValue<'a>>, expected: &str) -> Option<&'a str> {
+    fn plain(
+        &mut self,
+        entry: Entry<'a>,
+        value: &'a Spanned<DeValue<'a>>,
+        expected: &str,
+    ) -> Option<&'a str> {
         let DeValue::String(found) = value.get_ref() else {
             self.unexpected(Entry { value, ..entry }, expected, value.get_ref());
             return None;
         };
         if found.contains('\0') {
             let place = self.place(value.span().start);
-            self.problem(place, format!("`{}` holds a NUL character, which no program can be given", entry.key), None);
+            self.problem(
+                place,
+                format!("`{}` holds a NUL character, which no program can be given", entry.key),
+                None,
+            );
             return None;
         }
         Some(found)

@@ -6,7 +6,7 @@ use squire_strategies::LAUNCH_VARIABLE;
 use super::environment::value;
 use crate::cli;
 use crate::environment::Environment;
-use crate::mcp::{Answer, Service, ServiceTool};
+use crate::mcp::{Reply, Service, ServiceTool};
 use crate::runner::read_record;
 
 /// The service that the built-in server offers.
@@ -16,7 +16,9 @@ pub fn service(options: &cli::Gateway, environment: &Environment) -> Service {
     let tool = ServiceTool {
         name: "list_servers".into(),
         title: "List MCP servers".into(),
-        description: "Lists the MCP servers that this session was given, and those that were left out with the reason.".into(),
+        description:
+            "Lists the MCP servers that this session was given, and those that were left out with the reason."
+                .into(),
         input_schema: json!({ "type": "object", "properties": {}, "additionalProperties": false }),
         call: Box::new(move |_| Ok(answer(record.as_ref()))),
     };
@@ -28,14 +30,17 @@ pub fn service(options: &cli::Gateway, environment: &Environment) -> Service {
     }
 }
 
-fn answer(record: Option<&Value>) -> Answer {
+fn answer(record: Option<&Value>) -> Reply {
     let Some(record) = record else {
         let text = "There is no record of this launch: the server was not started by `squire launch`, or its state directory can't be written.";
-        return Answer { text: text.into(), structured: Some(json!({ "servers": [] })) };
+        return Reply { text: text.into(), structured: Some(json!({ "servers": [] })) };
     };
     let servers = record["servers"].as_array().cloned().unwrap_or_default();
     let lines: Vec<String> = servers.iter().map(line).collect();
-    Answer { text: lines.join("\n"), structured: Some(json!({ "agent": record["agent"], "servers": servers })) }
+    Reply {
+        text: lines.join("\n"),
+        structured: Some(json!({ "agent": record["agent"], "servers": servers })),
+    }
 }
 
 fn line(server: &Value) -> String {

@@ -6,6 +6,7 @@
 
 mod builtin;
 mod environment;
+mod streams;
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -13,29 +14,39 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, bail};
-use squire_strategies::{Name, Source, Stdio, Strategy, Text, Transport};
+use squire_strategies::{Name, Source, Stdio, Text, Transport};
 
 use crate::cli;
 use crate::config::{self, Project};
 use crate::environment::Environment;
 use crate::exit::Exit;
-use crate::mcp;
+use crate::mcp::Service;
 use crate::output::Output;
-use crate::resolve::{Selection, everything};
+use crate::resolve::everything;
 use crate::runner::{Boundaries, look_up};
 
 /// Runs the command.
 pub fn run(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
     if options.name == Name::SQUIRE {
-        mcp::serve_standard_streams(&builtin::service(options, environment))?;
+        streams::serve(&builtin::service(options, environment))?;
         return Ok(Exit::DONE);
     }
     // On success this process is the server, and nothing returns.
     let Err(failure) = become_server(options, environment);
     let reason = format!("squire could not start the server {}: {failure:#}", options.name);
     Output::default().message(&reason);
-    mcp::serve_standard_streams(&mcp::stand_in(&options.name, &reason))?;
+    streams::serve(&stand_in(&options.name, reason))?;
     Ok(Exit::FINDINGS)
+}
+
+/// Answers in the place of a server that can't be started: no tools, and the reason for the model to read.
+fn stand_in(name: &str, reason: String) -> Service {
+    Service {
+        name: name.into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        instructions: Some(reason),
+        tools: Vec::new(),
+    }
 }
 
 fn become_server(options: &cli::Gateway, environment: &Environment) -> Result<std::convert::Infallible> {
@@ -49,12 +60,14 @@ fn become_server(options: &cli::Gateway, environment: &Environment) -> Result<st
 /// The server as the layers declare it now.
 fn declared(options: &cli::Gateway) -> Result<Stdio> {
     // A gateway never walks up from its working directory: the project is the one of the entry.
-    let project = options.project.as_deref().map(|root| Project { root: root.to_path_buf(), declares_in: None });
+    let project =
+        options.project.as_deref().map(|root| Project { root: root.to_path_buf(), declares_in: None });
     let layers = config::load(&options.config, project.as_ref())?;
     let strategy = squire_strategies::find(&options.agent).context("there is no such agent")?;
     let resolution = everything(&layers, &|transport| strategy.speaks(transport))?;
     let entry = resolution.entries.into_iter().find(|entry| entry.server.name.as_str() == options.name);
-    let entry = entry.with_context(|| format!("it is not declared in {}", options.config.join("squire.toml").display()))?;
+    let entry = entry
+        .with_context(|| format!("it is not declared in {}", options.config.join("squire.toml").display()))?;
     if let Some(note) = entry.left_out {
         bail!("{}", note.sentence);
     }
@@ -68,7 +81,8 @@ fn prepare(stdio: &Stdio, project: Option<&Path>, environment: &Environment) -> 
     let expand = |text: &Text| expand(text, environment);
     let program = expand(&stdio.command).context("command")?;
     let variables = environment::build(stdio, environment, &expand)?;
-    let directory = stdio.cwd.as_ref().map(|cwd| directory(&expand(cwd).context("cwd")?, environment)).transpose()?;
+    let directory =
+        stdio.cwd.as_ref().map(|cwd| directory(&expand(cwd).context("cwd")?, environment)).transpose()?;
     let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
     let program = if program.contains('/') {
         PathBuf::from(program)

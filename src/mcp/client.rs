@@ -13,9 +13,9 @@ use super::http::Remote;
 use super::mend::mend;
 use super::message::{self, Flaw, Incoming, METHOD_NOT_FOUND};
 use super::noise::Noise;
-use super::printable::printable;
 use super::stdio::Process;
 use super::{ABORT_GRACE, CLOSE_GRACE, OFFERED_REVISION, PAGE_LIMIT, REVISIONS, has_initialize};
+use crate::printable::printable;
 
 /// Where a server is. It holds resolved secrets, so it can be neither printed nor compared.
 pub enum Endpoint {
@@ -46,7 +46,7 @@ pub enum Endpoint {
     },
 }
 
-/// What a server said about itself. All of it is as it came: show it through [`printable`](super::printable),
+/// What a server said about itself. All of it is as it came: show it through [`printable`](crate::printable::printable),
 /// except for the warnings, which are printable sentences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listing {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::message::ErrorObject;
-use super::printable::printable;
+use crate::printable::printable;
 
 /// A failure of [`inspect`](super::inspect). The texts are printable and name no header and no variable; what the
 /// server itself wrote is quoted in them.

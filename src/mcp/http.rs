@@ -14,7 +14,7 @@ use super::connection::{Connection, Wait};
 use super::error::{Error, Evidence};
 use super::events::Events;
 use super::message::{self, Incoming};
-use super::printable::{excerpt, printable};
+use crate::printable::{excerpt, printable};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL: HeaderName = HeaderName::from_static("mcp-protocol-version");

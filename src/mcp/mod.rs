@@ -4,8 +4,7 @@
 //! [`inspect`] is the client that connects, lists the tools and leaves: it talks over a connection, which is a
 //! child process (stdio) or a remote address (Streamable HTTP, whose event streams have a parser of their own).
 //! [`serve`] is the other side: a small server over any reader and writer, for the built-in server and for the
-//! stand-in that explains why a real one could not be started. [`printable`] makes safe to show what came from a
-//! server. Nothing here reads the environment, writes a file or prints.
+//! stand-in that explains why a real one could not be started. Nothing here reads the environment, writes a file or prints.
 
 mod client;
 mod connection;
@@ -16,7 +15,6 @@ pub mod lines;
 mod mend;
 pub mod message;
 mod noise;
-mod printable;
 mod server;
 mod stdio;
 
@@ -24,7 +22,6 @@ use std::time::Duration;
 
 pub use client::{Endpoint, Identity, Listing, Tool, inspect};
 pub use error::{Error, Evidence};
-pub use printable::printable;
 pub use server::{Call, Reply, Service, ServiceTool, serve};
 
 /// Every protocol revision that squire knows, oldest first.

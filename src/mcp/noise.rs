@@ -1,6 +1,6 @@
 //! What a server writes to its output besides messages.
 
-use super::printable::excerpt;
+use crate::printable::excerpt;
 
 /// How much of the first line is quoted, in characters.
 const QUOTED: usize = 120;

@@ -18,8 +18,8 @@ use super::connection::{Connection, Wait};
 use super::error::{Error, Evidence};
 use super::lines::{Line, Lines};
 use super::message::to_line;
-use super::printable::excerpt;
 use super::{ABORT_GRACE, LINE_LIMIT, STDERR_LIMIT};
+use crate::printable::excerpt;
 
 /// How many of our messages may lie before a server that does not read them.
 const UNREAD_LIMIT: usize = 64;

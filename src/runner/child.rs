@@ -31,7 +31,8 @@ pub fn run(command: &mut Command) -> Result<io::Result<Exit>> {
         Ok(child) => child,
         Err(error) => return Ok(Err(error)),
     };
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).context("the agent has no process id")?;
+    let pid =
+        i32::try_from(child.id()).ok().and_then(Pid::from_raw).context("the agent has no process id")?;
     loop {
         for origin in signals.wait() {
             if origin.signal != SIGCHLD {

@@ -17,10 +17,17 @@ fn fetch_one(read: Read, environment: &Environment, directory: &Path) -> Vec<Con
     let paths: Vec<PathBuf> = match read {
         Read::Variable(name) => {
             let value = environment.get(name).map(|value| value.as_bytes().to_vec());
-            return value.into_iter().map(|bytes| Content { read, place: name.into(), bytes: Ok(bytes) }).collect();
+            return value
+                .into_iter()
+                .map(|bytes| Content { read, place: name.into(), bytes: Ok(bytes) })
+                .collect();
         }
-        Read::UserFile(base, file) => base_directory(base, environment).map(|base| base.join(file)).into_iter().collect(),
-        Read::FileNamedBy(name) => environment.get(name).map(|path| directory.join(path)).into_iter().collect(),
+        Read::UserFile(base, file) => {
+            base_directory(base, environment).map(|base| base.join(file)).into_iter().collect()
+        }
+        Read::FileNamedBy(name) => {
+            environment.get(name).map(|path| directory.join(path)).into_iter().collect()
+        }
         Read::Upward(file) => directory.ancestors().map(|ancestor| ancestor.join(file)).collect(),
     };
     paths.iter().filter_map(|path| fetch_file(read, path)).collect()

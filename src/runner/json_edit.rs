@@ -31,7 +31,12 @@ pub fn add(text: &str, at: &str, entries: &Map<String, Value>) -> Result<String,
 
 /// Takes our entries out of a text that somebody edited: an entry that is no longer as we wrote it is left. Where
 /// the original text had one of the same name, that one comes back.
-pub fn take_out(text: &str, at: &str, entries: &Map<String, Value>, original: Option<&str>) -> Result<String, String> {
+pub fn take_out(
+    text: &str,
+    at: &str,
+    entries: &Map<String, Value>,
+    original: Option<&str>,
+) -> Result<String, String> {
     let (mark, body) = split_mark(text);
     let root = parse(body)?;
     let original = original.map(|text| parse(split_mark(text).1)).transpose()?;
@@ -136,7 +141,10 @@ mod tests {
         let edited = ours.replace("\"x\": {}", "\"x\": {}, \"new\": {\"command\": \"n\"}");
         let back = take_out(&edited, "mcpServers", &entries(), Some(original)).unwrap();
         let parsed = parse(&back).unwrap().to_serde_value().unwrap();
-        assert_eq!(parsed, json!({"mcpServers": {"db": {"command": "own"}, "x": {}, "new": {"command": "n"}}}));
+        assert_eq!(
+            parsed,
+            json!({"mcpServers": {"db": {"command": "own"}, "x": {}, "new": {"command": "n"}}})
+        );
         let changed = ours.replace("\"squire\"", "\"mine\"");
         assert_eq!(take_out(&changed, "mcpServers", &entries(), Some(original)).unwrap(), changed);
     }

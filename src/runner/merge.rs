@@ -24,7 +24,12 @@ pub struct Merged {
 
 impl Merged {
     /// Puts entries into the file `path` below the project's directory; it is made where it is missing.
-    pub fn apply(directory: &Path, path: &str, at: &'static str, entries: &Map<String, Value>) -> Result<Self> {
+    pub fn apply(
+        directory: &Path,
+        path: &str,
+        at: &'static str,
+        entries: &Map<String, Value>,
+    ) -> Result<Self> {
         let shown = directory.join(path).display().to_string();
         let failed = |error: &dyn std::fmt::Display| anyhow!("{shown}: {error}");
         let file = ProjectFile::open(directory, path).map_err(|error| failed(&error))?;
@@ -53,7 +58,9 @@ impl Merged {
 
     /// Puts back what the user had: to the byte where nobody edited meanwhile, else without our entries alone.
     pub fn undo(self) -> Result<()> {
-        let undone = self.take_out().map_err(|error| anyhow!("{}: {error}; entries of squire may be left in it", self.shown));
+        let undone = self
+            .take_out()
+            .map_err(|error| anyhow!("{}: {error}; entries of squire may be left in it", self.shown));
         let closed = self.file.close().map_err(|error| anyhow!("{}: {error}", self.shown));
         undone.and(closed)
     }
@@ -69,8 +76,13 @@ impl Merged {
                 }
             } else {
                 let original = as_text(self.original.as_ref())?;
-                let without = json_edit::take_out(as_text(Some(&now))?, self.at, &self.entries, self.original.as_ref().map(|_| original))
-                    .map_err(|reason| anyhow!(reason))?;
+                let without = json_edit::take_out(
+                    as_text(Some(&now))?,
+                    self.at,
+                    &self.entries,
+                    self.original.as_ref().map(|_| original),
+                )
+                .map_err(|reason| anyhow!(reason))?;
                 self.file.replace(Some(&now), without.as_bytes())?
             };
             if settled {

@@ -45,7 +45,12 @@ pub struct AgentProgram {
 
 impl AgentProgram {
     /// Finds what runs as the agent.
-    pub fn find(program: Program, squire: &Path, project: Option<&Path>, environment: &Environment) -> Result<Self, NotRunnable> {
+    pub fn find(
+        program: Program,
+        squire: &Path,
+        project: Option<&Path>,
+        environment: &Environment,
+    ) -> Result<Self, NotRunnable> {
         match program {
             Program::Squire(word) => {
                 Ok(Self { path: squire.into(), name: "squire".into(), words: vec![word.into()] })
@@ -104,7 +109,13 @@ fn not_started(program: &AgentProgram, error: &std::io::Error) -> anyhow::Error 
     }
 }
 
-fn prepare(plan: &Plan, program: &AgentProgram, words: &[OsString], environment: &Environment, staged: &Staged) -> Result<Command> {
+fn prepare(
+    plan: &Plan,
+    program: &AgentProgram,
+    words: &[OsString],
+    environment: &Environment,
+    staged: &Staged,
+) -> Result<Command> {
     let mut ours: Vec<(OsString, String)> = Vec::new();
     for argument in &plan.artifacts.arguments {
         let mut text = OsString::from(&argument.text);
@@ -127,7 +138,12 @@ fn prepare(plan: &Plan, program: &AgentProgram, words: &[OsString], environment:
     Ok(command)
 }
 
-fn check_size(plan: &Plan, ours: &[(OsString, String)], arguments: &[&OsStr], environment: &Environment) -> Result<()> {
+fn check_size(
+    plan: &Plan,
+    ours: &[(OsString, String)],
+    arguments: &[&OsStr],
+    environment: &Environment,
+) -> Result<()> {
     let purpose_of = |text: &OsStr| {
         let found = ours.iter().find(|(own, _)| own == text).map(|(_, purpose)| purpose.clone());
         found.unwrap_or_else(|| "an argument of yours".into())

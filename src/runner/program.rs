@@ -62,7 +62,11 @@ pub struct Boundaries<'a> {
 
 /// Finds the program that a bare name means on a PATH. Relative and empty entries are skipped, as they mean another
 /// program in every directory, and so are entries inside the project.
-pub fn look_up(name: &OsStr, path: Option<&OsStr>, boundaries: Boundaries<'_>) -> Result<PathBuf, NotRunnable> {
+pub fn look_up(
+    name: &OsStr,
+    path: Option<&OsStr>,
+    boundaries: Boundaries<'_>,
+) -> Result<PathBuf, NotRunnable> {
     let mut skipped = Vec::new();
     let mut not_executable = None;
     for entry in std::env::split_paths(path.unwrap_or(DEFAULT_PATH.as_ref())) {

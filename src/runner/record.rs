@@ -99,7 +99,8 @@ fn sweep(directory: &Path) {
     };
     for name in files::names_in(directory) {
         let Ok(Some(bytes)) = files::read_of_user(&directory.join(&name)) else { continue };
-        let ended = serde_json::from_slice(&bytes).is_ok_and(|record: Value| record.is_object() && !alive(&record));
+        let ended =
+            serde_json::from_slice(&bytes).is_ok_and(|record: Value| record.is_object() && !alive(&record));
         if ended {
             // Another launch may have removed it first.
             let _ = files::remove_private(directory, &name);

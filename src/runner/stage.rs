@@ -24,7 +24,12 @@ pub struct Staged {
 
 impl Staged {
     /// Stages a plan. On an error nothing is left.
-    pub fn new(plan: &Plan, environment: &Environment, directories: &Directories, output: &Output) -> Result<Self> {
+    pub fn new(
+        plan: &Plan,
+        environment: &Environment,
+        directories: &Directories,
+        output: &Output,
+    ) -> Result<Self> {
         let mut staged = Self::default();
         match staged.fill(plan, environment, directories) {
             Ok(()) => Ok(staged),
@@ -58,9 +63,16 @@ impl Staged {
         Ok(())
     }
 
-    fn write_private(&mut self, name: &'static str, text: &str, environment: &Environment, directories: &Directories) -> Result<()> {
+    fn write_private(
+        &mut self,
+        name: &'static str,
+        text: &str,
+        environment: &Environment,
+        directories: &Directories,
+    ) -> Result<()> {
         let runtime = environment.xdg("XDG_RUNTIME_DIR").filter(|directory| files::is_private(directory));
-        let base = runtime.map_or_else(|| directories.state.join("private"), |directory| directory.join("squire"));
+        let base =
+            runtime.map_or_else(|| directories.state.join("private"), |directory| directory.join("squire"));
         let failed = || format!("no private directory can be had in {}", base.display());
         let directory = match &mut self.private {
             Some(directory) => directory,

@@ -1,4 +1,4 @@
-//! Text from a server, made safe to show on a terminal.
+//! Text that squire did not write itself, made safe to show on a terminal.
 
 use std::fmt::Write as _;
 

@@ -1,0 +1,174 @@
+//! `squire inspect`: the built-in agent. It reads the file that its launch wrote as any agent would, connects to
+//! every server and prints the tools.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use indicatif::ProgressBar;
+use serde_json::{Map, Value, json};
+
+use crate::cli;
+use crate::environment::Environment;
+use crate::exit::Exit;
+use crate::files;
+use crate::mcp::{self, Endpoint, Listing};
+use crate::output::Output;
+use crate::printable::printable;
+
+/// What came of one server.
+struct Report {
+    name: String,
+    transport: String,
+    outcome: Result<Listing, mcp::Error>,
+    milliseconds: u128,
+}
+
+/// Runs the command: 1 where a server did not answer.
+pub fn run(options: &cli::Inspect, environment: &Environment) -> Result<Exit> {
+    let output = Output::default();
+    let servers = read(&options.mcp_config)?;
+    // Drawn on a terminal alone.
+    let waiting = ProgressBar::new_spinner().with_message(format!("connecting to {} servers", servers.len()));
+    waiting.enable_steady_tick(Duration::from_millis(100));
+    let reports = inspect_all(&servers, environment);
+    waiting.finish_and_clear();
+    let failed = reports.iter().any(|report| report.outcome.is_err());
+    output.data(&if options.json { format!("{:#}\n", as_json(&reports)) } else { as_text(&reports) });
+    Ok(if failed { Exit::FINDINGS } else { Exit::DONE })
+}
+
+fn read(path: &Path) -> Result<Map<String, Value>> {
+    let shown = path.display();
+    let bytes = files::read_of_agent(path).with_context(|| format!("{shown} can't be read"))?;
+    let bytes = bytes.with_context(|| format!("{shown} does not exist"))?;
+    let mut file: Value = serde_json::from_slice(&bytes).with_context(|| format!("{shown} is no JSON"))?;
+    match file.get_mut("mcpServers").map(Value::take) {
+        Some(Value::Object(servers)) => Ok(servers),
+        _ => anyhow::bail!("{shown} holds no object `mcpServers`"),
+    }
+}
+
+/// All at once: one dead server does not delay the rest (case B57).
+fn inspect_all(servers: &Map<String, Value>, environment: &Environment) -> Vec<Report> {
+    thread::scope(|scope| {
+        let running: Vec<_> = servers
+            .iter()
+            .map(|(name, entry)| (name, entry, scope.spawn(|| inspect(entry, environment))))
+            .collect();
+        running
+            .into_iter()
+            .map(|(name, entry, thread)| {
+                let gone = || (Err(mcp::Error::Transport("its connection failed inside squire".into())), 0);
+                let (outcome, milliseconds) = thread.join().unwrap_or_else(|_| gone());
+                let transport = entry["type"].as_str().unwrap_or("unknown").to_owned();
+                Report { name: name.clone(), transport, outcome, milliseconds }
+            })
+            .collect()
+    })
+}
+
+fn inspect(entry: &Value, environment: &Environment) -> (Result<Listing, mcp::Error>, u128) {
+    let timeout = Duration::from_millis(entry["startupTimeout"].as_u64().unwrap_or(30_000));
+    let began = Instant::now();
+    let outcome = mcp::inspect(&endpoint(entry, environment), timeout);
+    (outcome, began.elapsed().as_millis())
+}
+
+fn endpoint(entry: &Value, environment: &Environment) -> Endpoint {
+    let text = |value: &Value| expand(value.as_str().unwrap_or_default(), environment);
+    let pairs = |key: &str| -> Vec<(String, String)> {
+        let entries = entry[key].as_object().into_iter().flatten();
+        entries.map(|(name, value)| (name.clone(), text(value))).collect()
+    };
+    match entry["type"].as_str() {
+        Some("http") => Endpoint::Http { url: text(&entry["url"]), headers: pairs("headers") },
+        Some("sse") => Endpoint::Sse { url: text(&entry["url"]), headers: pairs("headers") },
+        _ => {
+            let own = environment.variables().map(|(name, value)| (name.to_owned(), value.to_owned()));
+            let set = pairs("env").into_iter().map(|(name, value)| (name.into(), value.into()));
+            let args = entry["args"].as_array().into_iter().flatten().map(|arg| text(arg).into());
+            Endpoint::Stdio {
+                command: text(&entry["command"]).into(),
+                args: args.collect(),
+                env: own
+                    .chain(set)
+                    .collect::<std::collections::BTreeMap<OsString, OsString>>()
+                    .into_iter()
+                    .collect(),
+                directory: None,
+            }
+        }
+    }
+}
+
+/// Puts values in the places of `${NAME:-}`, as Claude Code does; squire writes no other form.
+fn expand(text: &str, environment: &Environment) -> String {
+    let name = text.strip_prefix("${").and_then(|rest| rest.strip_suffix(":-}"));
+    name.map_or_else(
+        || text.to_owned(),
+        |name| environment.get(name).map(|value| value.to_string_lossy().into_owned()).unwrap_or_default(),
+    )
+}
+
+fn as_text(reports: &[Report]) -> String {
+    let mut out = String::new();
+    for Report { name, transport, outcome, milliseconds } in reports {
+        // Writing to a string can't fail.
+        let _ = match outcome {
+            Ok(listing) => {
+                let count = listing.tools.len();
+                let plural = if count == 1 { "" } else { "s" };
+                writeln!(out, "{name} ({transport}): {count} tool{plural} in {milliseconds} ms")
+            }
+            Err(error) => writeln!(out, "{name} ({transport}): failed: {error}"),
+        };
+        let Ok(listing) = outcome else { continue };
+        let width = listing.tools.iter().map(|tool| tool.name.chars().count()).max().unwrap_or_default();
+        for tool in &listing.tools {
+            let description =
+                tool.description.as_deref().and_then(|text| text.trim().lines().next()).unwrap_or_default();
+            let line = format!("  {:width$}  {}", printable(&tool.name), printable(description));
+            let _ = writeln!(out, "{}", line.trim_end());
+        }
+        for line in
+            listing.instructions.iter().filter(|_| listing.tools.is_empty()).flat_map(|text| text.lines())
+        {
+            let _ = writeln!(out, "  {}", printable(line));
+        }
+        for warning in &listing.warnings {
+            let _ = writeln!(out, "  warning: {warning}");
+        }
+    }
+    out
+}
+
+fn as_json(reports: &[Report]) -> Value {
+    let servers: Vec<Value> = reports
+        .iter()
+        .map(|Report { name, transport, outcome, milliseconds }| match outcome {
+            Ok(listing) => json!({
+                "name": name,
+                "transport": transport,
+                "ok": true,
+                "milliseconds": u64::try_from(*milliseconds).unwrap_or(u64::MAX),
+                "protocol": listing.protocol,
+                "server": { "name": listing.server.name, "version": listing.server.version },
+                "instructions": listing.instructions,
+                "warnings": listing.warnings,
+                "tools": listing.tools.iter().map(|tool| json!({
+                    "name": tool.name,
+                    "description": tool.description,
+                    "read_only": tool.read_only,
+                })).collect::<Vec<_>>(),
+            }),
+            Err(error) => {
+                json!({ "name": name, "transport": transport, "ok": false, "error": error.to_string() })
+            }
+        })
+        .collect();
+    json!({ "servers": servers })
+}
