@@ -285,9 +285,10 @@ impl ProjectFile {
         let (directory_name, name) =
             relative.split_once('/').ok_or_else(|| other("the file wants a directory of its own"))?;
         let parent = rustix::fs::open(root, DIRECTORY, Mode::empty())?;
-        let (directory, made_directory) = match open_no_follow(&parent, directory_name.as_ref(), DIRECTORY)? {
-            Some(directory) => (directory, false),
-            None => {
+        let (directory, made_directory) =
+            if let Some(directory) = open_no_follow(&parent, directory_name.as_ref(), DIRECTORY)? {
+                (directory, false)
+            } else {
                 rustix::fs::mkdirat(
                     &parent,
                     directory_name,
@@ -295,8 +296,7 @@ impl ProjectFile {
                 )?;
                 let made = open_no_follow(&parent, directory_name.as_ref(), DIRECTORY)?;
                 (made.ok_or_else(|| other(format!("{directory_name} vanished")))?, true)
-            }
-        };
+            };
         let (directory_name, name) = (directory_name.to_owned(), name.to_owned());
         Ok(Self { directory, parent, directory_name, name, made_directory })
     }

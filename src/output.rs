@@ -14,27 +14,24 @@ pub struct Output {
 #[expect(clippy::disallowed_methods, reason = "the one place that prints")]
 impl Output {
     /// Writes data to stdout. A reader that has gone away (`| head`) is no failure.
-    #[expect(clippy::unused_self, reason = "printing takes an Output, so that it shows who prints")]
-    pub fn data(&self, text: &str) {
+    pub fn data(self, text: &str) {
         let _ = io::stdout().lock().write_all(text.as_bytes());
     }
 
     /// Says something on stderr, behind squire's name. Where stderr is gone there is nobody to tell.
-    #[expect(clippy::unused_self, reason = "printing takes an Output, so that it shows who prints")]
-    pub fn message(&self, text: &str) {
+    pub fn message(self, text: &str) {
         let _ = writeln!(io::stderr().lock(), "squire: {}", lines(text));
     }
 
     /// Says something on stderr that `--quiet` leaves away.
-    pub fn notice(&self, text: &str) {
+    pub fn notice(self, text: &str) {
         if !self.quiet {
             self.message(text);
         }
     }
 
     /// Writes a machine's line to stderr, where stdout belongs to the agent.
-    #[expect(clippy::unused_self, reason = "printing takes an Output, so that it shows who prints")]
-    pub fn machine(&self, text: &str) {
+    pub fn machine(self, text: &str) {
         let _ = writeln!(io::stderr().lock(), "{text}");
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 /// `text` on one line in which nothing acts on the terminal or hides: control characters, line ends included,
 /// characters that change the direction of text, and invisible ones that can smuggle words are written as escapes
 /// such as `\n` or `\u{202e}`. Text of several lines is split by the caller first.
-pub fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

@@ -400,16 +400,14 @@ fn select(layers: &Layers, selection: &Selection, all: &[Resolved]) -> Result<Se
         return Err(UnknownSelection(unknown));
     }
     if selection.profiles.is_empty() && selection.servers.is_empty() {
-        match user_profiles.iter().find(|profile| profile.name == "default") {
-            Some(profile) => selected.add_profile(profile, user_profiles),
-            None => {
-                // Every enabled server: what is switched off by its own declaration is not news at each launch.
-                let disabled = |entry: &&Resolved| {
-                    entry.left_out.as_ref().is_none_or(|note| note.code != Code::Disabled)
-                };
-                for entry in all.iter().filter(disabled) {
-                    selected.add(entry.server.name.as_str());
-                }
+        if let Some(profile) = user_profiles.iter().find(|profile| profile.name == "default") {
+            selected.add_profile(profile, user_profiles);
+        } else {
+            // Every enabled server: what is switched off by its own declaration is not news at each launch.
+            let disabled =
+                |entry: &&Resolved| entry.left_out.as_ref().is_none_or(|note| note.code != Code::Disabled);
+            for entry in all.iter().filter(disabled) {
+                selected.add(entry.server.name.as_str());
             }
         }
     }

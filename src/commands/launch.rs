@@ -39,8 +39,8 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
         return Ok(Exit::DONE);
     }
     let program = program?;
-    tell(&plan, options, &output, &surroundings);
-    runner::run(&plan, &program, &options.arguments, environment, &surroundings.directories, &output)
+    tell(&plan, options, output, &surroundings);
+    runner::run(&plan, &program, &options.arguments, environment, &surroundings.directories, output)
 }
 
 /// Names every variable that a selected server needs and that is not there, all at once (case B21).
@@ -70,7 +70,7 @@ fn refuse_unset(servers: &[ResolvedServer], environment: &Environment) -> Result
 }
 
 /// Says what the agent gets, on stderr, as stdout is the agent's.
-fn tell(plan: &Plan, options: &cli::Launch, output: &Output, surroundings: &Surroundings) {
+fn tell(plan: &Plan, options: &cli::Launch, output: Output, surroundings: &Surroundings) {
     if options.json && !options.quiet {
         let notes: Vec<_> = plan.artifacts.notes.iter().map(report::note).collect();
         output.machine(

@@ -306,10 +306,10 @@ fn read_profile<'a>(reader: &mut Reader<'a>, entry: Entry<'a>) -> Profile {
     for field in reader.table(entry, "a table of the profile's fields") {
         match field.key {
             "extends" => {
-                profile.extends = reader.strings(field, "an array of profile names").unwrap_or_default()
+                profile.extends = reader.strings(field, "an array of profile names").unwrap_or_default();
             }
             "servers" => {
-                profile.servers = reader.strings(field, "an array of server names").unwrap_or_default()
+                profile.servers = reader.strings(field, "an array of server names").unwrap_or_default();
             }
             "tools" => {
                 let filters = reader.table(field, "a table of filters, as in tools.NAME = { deny = [] }");

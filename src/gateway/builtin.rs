@@ -10,7 +10,7 @@ use crate::mcp::{Reply, Service, ServiceTool};
 use crate::runner::read_record;
 
 /// The service that the built-in server offers.
-pub fn service(options: &cli::Gateway, environment: &Environment) -> Service {
+pub(super) fn service(options: &cli::Gateway, environment: &Environment) -> Service {
     let id = value(environment, LAUNCH_VARIABLE).and_then(|id| id.to_str());
     let record = id.and_then(|id| read_record(&options.state, id));
     let tool = ServiceTool {

@@ -9,7 +9,7 @@ use crate::environment::Environment;
 
 /// A variable as the launch had it. An agent may pass an unset one on as an empty string, or as the text of its own
 /// reference.
-pub fn value<'a>(environment: &'a Environment, name: &str) -> Option<&'a OsStr> {
+pub(super) fn value<'a>(environment: &'a Environment, name: &str) -> Option<&'a OsStr> {
     let is_reference = |value: &OsStr| {
         let forms = [format!("${{{name}}}"), format!("${{{name}:-}}"), format!("${{env:{name}}}")];
         forms.iter().any(|form| value == OsStr::new(form))
@@ -18,7 +18,7 @@ pub fn value<'a>(environment: &'a Environment, name: &str) -> Option<&'a OsStr> 
 }
 
 /// Builds a server's environment. The error names the variable whose reference can't be resolved.
-pub fn build(
+pub(super) fn build(
     stdio: &Stdio,
     environment: &Environment,
     expand: &dyn Fn(&Text) -> Result<String>,

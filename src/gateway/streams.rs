@@ -9,6 +9,6 @@ use crate::mcp::{Service, serve as serve_over};
     clippy::disallowed_methods,
     reason = "stdout is the protocol's stream here, and nothing else is printed to it"
 )]
-pub fn serve(service: &Service) -> io::Result<()> {
+pub(super) fn serve(service: &Service) -> io::Result<()> {
     serve_over(service, io::stdin().lock(), io::stdout().lock())
 }

@@ -22,7 +22,7 @@ use crate::files;
 const FORWARDED: &[i32] = &[SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2];
 
 /// Starts the agent and waits for its end. `spawned` is the error of the start, if there is one.
-pub fn run(command: &mut Command) -> Result<io::Result<Exit>> {
+pub(super) fn run(command: &mut Command) -> Result<io::Result<Exit>> {
     // What the caller ignores stays ignored, here and in the agent.
     let ignored = ignored_signals();
     let handled = FORWARDED.iter().copied().filter(|signal| !ignored.contains(signal)).chain([SIGCHLD]);

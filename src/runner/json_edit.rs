@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 /// Adds entries to the object `at` of the top level, in place of those of the same name.
 ///
 /// The error says why the text can't be edited.
-pub fn add(text: &str, at: &str, entries: &Map<String, Value>) -> Result<String, String> {
+pub(super) fn add(text: &str, at: &str, entries: &Map<String, Value>) -> Result<String, String> {
     let (mark, body) = split_mark(text);
     let root = parse(body)?;
     let object = match root.value() {
@@ -31,7 +31,7 @@ pub fn add(text: &str, at: &str, entries: &Map<String, Value>) -> Result<String,
 
 /// Takes our entries out of a text that somebody edited: an entry that is no longer as we wrote it is left. Where
 /// the original text had one of the same name, that one comes back.
-pub fn take_out(
+pub(super) fn take_out(
     text: &str,
     at: &str,
     entries: &Map<String, Value>,
@@ -55,10 +55,11 @@ pub fn take_out(
         }
     }
     let had_servers = original.and_then(|root| root.object_value()?.get(at)).is_some();
-    if !had_servers && servers.properties().is_empty() {
-        if let Some(property) = root.object_value().and_then(|object| object.get(at)) {
-            property.remove();
-        }
+    if !had_servers
+        && servers.properties().is_empty()
+        && let Some(property) = root.object_value().and_then(|object| object.get(at))
+    {
+        property.remove();
     }
     Ok(format!("{mark}{root}"))
 }
@@ -155,9 +156,7 @@ mod tests {
             keys in proptest::collection::vec("[a-z]{1,3}", 0..4), comment in "[a-z ]{0,6}", servers in any::<bool>(),
         ) {
             let mut text = String::from("{\n");
-            for key in &keys {
-                text.push_str(&format!("  \"{key}-k\": 1, // {comment}\n"));
-            }
+            text.extend(keys.iter().map(|key| format!("  \"{key}-k\": 1, // {comment}\n")));
             text.push_str(if servers { "  \"mcpServers\": {}\n}" } else { "  \"last\": 0\n}" });
             let added = add(&text, "mcpServers", &entries()).unwrap();
             let back = take_out(&added, "mcpServers", &entries(), Some(&text)).unwrap();

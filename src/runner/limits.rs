@@ -15,7 +15,7 @@ const AT_LEAST: u64 = 128 * 1024;
 const RESERVE: u64 = 8 * 1024;
 
 /// One string and what it is for.
-pub struct Sized<'a> {
+pub(super) struct Sized<'a> {
     /// The string.
     pub text: &'a OsStr,
     /// What it is for, to name the largest.
@@ -23,7 +23,7 @@ pub struct Sized<'a> {
 }
 
 /// Refuses a start that the kernel would refuse with no more than "Argument list too long".
-pub fn check(strings: &[Sized<'_>]) -> Result<()> {
+pub(super) fn check(strings: &[Sized<'_>]) -> Result<()> {
     let Some(largest) = strings.iter().max_by_key(|sized| sized.text.len()) else { return Ok(()) };
     if largest.text.len() > ONE_STRING {
         bail!("{} has {} bytes, and one may have {ONE_STRING}", largest.purpose, largest.text.len());

@@ -13,7 +13,7 @@ const ATTEMPTS: usize = 16;
 
 /// A file with our entries in it.
 #[derive(Debug)]
-pub struct Merged {
+pub(super) struct Merged {
     file: ProjectFile,
     shown: String,
     at: &'static str,
@@ -24,7 +24,7 @@ pub struct Merged {
 
 impl Merged {
     /// Puts entries into the file `path` below the project's directory; it is made where it is missing.
-    pub fn apply(
+    pub(super) fn apply(
         directory: &Path,
         path: &str,
         at: &'static str,
@@ -57,7 +57,7 @@ impl Merged {
     }
 
     /// Puts back what the user had: to the byte where nobody edited meanwhile, else without our entries alone.
-    pub fn undo(self) -> Result<()> {
+    pub(super) fn undo(self) -> Result<()> {
         let undone = self
             .take_out()
             .map_err(|error| anyhow!("{}: {error}; entries of squire may be left in it", self.shown));

@@ -73,7 +73,7 @@ pub fn run(
     words: &[OsString],
     environment: &Environment,
     directories: &Directories,
-    output: &Output,
+    output: Output,
 ) -> Result<Exit> {
     let mut staged = Staged::new(plan, environment, directories, output)?;
     let prepared = prepare(plan, program, words, environment, &staged);

@@ -13,7 +13,7 @@ use crate::plan::Plan;
 
 /// A record that was written.
 #[derive(Debug)]
-pub struct Record {
+pub(super) struct Record {
     directory: PathBuf,
     /// The launch's id, which the agent's environment names.
     pub id: String,
@@ -21,7 +21,7 @@ pub struct Record {
 
 impl Record {
     /// Writes the record of a plan below the state directory, and removes those of ended launches.
-    pub fn write(state: &Path, plan: &Plan) -> Result<Self> {
+    pub(super) fn write(state: &Path, plan: &Plan) -> Result<Self> {
         let directory = state.join("launches");
         sweep(&directory);
         let id = files::random_name()?;
@@ -37,7 +37,7 @@ impl Record {
     }
 
     /// Removes it, at the end of a launch.
-    pub fn remove(self) -> Result<()> {
+    pub(super) fn remove(self) -> Result<()> {
         files::remove_private(&self.directory, &self.file()).context("the launch record can't be removed")
     }
 }

@@ -15,7 +15,7 @@ use crate::plan::Plan;
 
 /// Everything that a launch staged.
 #[derive(Debug, Default)]
-pub struct Staged {
+pub(super) struct Staged {
     private: Option<PrivateDirectory>,
     paths: Vec<(&'static str, PathBuf)>,
     merged: Vec<Merged>,
@@ -24,11 +24,11 @@ pub struct Staged {
 
 impl Staged {
     /// Stages a plan. On an error nothing is left.
-    pub fn new(
+    pub(super) fn new(
         plan: &Plan,
         environment: &Environment,
         directories: &Directories,
-        output: &Output,
+        output: Output,
     ) -> Result<Self> {
         let mut staged = Self::default();
         match staged.fill(plan, environment, directories) {
@@ -83,22 +83,22 @@ impl Staged {
     }
 
     /// Where a private file lies.
-    pub fn path_of(&self, name: &str) -> Option<&PathBuf> {
+    pub(super) fn path_of(&self, name: &str) -> Option<&PathBuf> {
         self.paths.iter().find(|(file, _)| *file == name).map(|(_, path)| path)
     }
 
     /// The id of the launch record.
-    pub fn launch_id(&self) -> Option<&str> {
+    pub(super) fn launch_id(&self) -> Option<&str> {
         self.record.as_ref().map(|record| record.id.as_str())
     }
 
     /// Whether squire must outlive the agent. A record alone may stay until the next launch.
-    pub fn must_be_undone(&self) -> bool {
+    pub(super) fn must_be_undone(&self) -> bool {
         self.private.is_some() || !self.merged.is_empty()
     }
 
     /// Puts everything back; what can't be is told.
-    pub fn undo(&mut self, output: &Output) {
+    pub(super) fn undo(&mut self, output: Output) {
         let merged = self.merged.drain(..).map(Merged::undo);
         let private = self.private.take().map(|private| private.remove().context("a private file is left"));
         let record = self.record.take().map(Record::remove);
