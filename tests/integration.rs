@@ -1,1 +1,13 @@
-//! The integration tests, one binary.
+//! The integration tests, one binary: a file a feature, and the builder that they all use.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may write its files and fails by a panic"
+)]
+
+mod support;
+
+mod launching;
+mod listing;

@@ -1,0 +1,291 @@
+//! The builder of a test: strict unless said otherwise. A run must exit 0 with nothing on stdout and stderr, in an
+//! environment of its own: a home, a project, and a PATH whose first directory holds the fake agents.
+
+mod programs;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+pub(crate) use programs::{SQUIRE, fake_agent, fake_server};
+
+/// One run of squire, and what it must show.
+#[must_use = "a test runs when it is told how it must end: success, code or signal"]
+pub(crate) struct Test {
+    temp: TempDir,
+    arguments: Vec<OsString>,
+    environment: BTreeMap<OsString, OsString>,
+    directory: PathBuf,
+    stdin: Vec<u8>,
+    stdout: Expected,
+    stderr: Expected,
+}
+
+enum Expected {
+    Exactly(String),
+    Anything,
+}
+
+/// What a run left behind, for more to be asked of it.
+pub(crate) struct Run {
+    pub(crate) temp: TempDir,
+    /// With the changing parts replaced, as in expectations.
+    pub(crate) stdout: String,
+    /// With the changing parts replaced, as in expectations.
+    pub(crate) stderr: String,
+}
+
+impl Test {
+    /// A home (`home`), a project (`project`, a repository, the working directory) and a place for agents (`bin`).
+    pub(crate) fn new() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        for directory in ["home", "project/.git", "bin"] {
+            fs::create_dir_all(root.join(directory)).unwrap();
+        }
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", root.join("bin").display());
+        let environment = BTreeMap::from([
+            ("HOME".into(), root.join("home").into()),
+            ("PATH".into(), path.into()),
+            ("FAKE_AGENT_LOG".into(), root.join("agent.json").into()),
+        ]);
+        Self {
+            directory: root.join("project"),
+            temp,
+            arguments: Vec::new(),
+            environment,
+            stdin: Vec::new(),
+            stdout: Expected::Exactly(String::new()),
+            stderr: Expected::Exactly(String::new()),
+        }
+    }
+
+    /// The directory that everything lies in; `<T>` in expectations.
+    pub(crate) fn root(&self) -> PathBuf {
+        self.temp.path().canonicalize().unwrap()
+    }
+
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
+        self.root().join(relative)
+    }
+
+    /// The user's `squire.toml`. `<server>` in it is the fake server, `<T>` the test's directory.
+    pub(crate) fn config(self, text: &str) -> Self {
+        let text = self.filled(text);
+        self.write("home/.config/squire/squire.toml", text)
+    }
+
+    /// Writes a file; its directories are made.
+    pub(crate) fn write(self, relative: &str, bytes: impl AsRef<[u8]>) -> Self {
+        let path = self.path(relative);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+        self
+    }
+
+    pub(crate) fn mode(self, relative: &str, mode: u32) -> Self {
+        fs::set_permissions(self.path(relative), fs::Permissions::from_mode(mode)).unwrap();
+        self
+    }
+
+    pub(crate) fn link(self, target: impl AsRef<Path>, relative: &str) -> Self {
+        let path = self.path(relative);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(target, path).unwrap();
+        self
+    }
+
+    /// Puts the fake agent on PATH as `name`; it runs `script` (see `tests/fakes/README.md`).
+    pub(crate) fn agent(self, name: &str, script: &str) -> Self {
+        let script = self.filled(script);
+        self.link(fake_agent(), &format!("bin/{name}")).env("FAKE_AGENT", script)
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.environment.insert(name.into(), value.into());
+        self
+    }
+
+    pub(crate) fn env_remove(mut self, name: &str) -> Self {
+        self.environment.remove(&OsString::from(name));
+        self
+    }
+
+    /// The working directory, below the test's directory.
+    pub(crate) fn directory(mut self, relative: &str) -> Self {
+        self.directory = self.path(relative);
+        self
+    }
+
+    pub(crate) fn args<Argument: Into<OsString>>(
+        mut self,
+        arguments: impl IntoIterator<Item = Argument>,
+    ) -> Self {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    pub(crate) fn stdin(mut self, bytes: impl AsRef<[u8]>) -> Self {
+        self.stdin = bytes.as_ref().to_vec();
+        self
+    }
+
+    /// What stdout must be, to the byte; see [`Test::root`] and [`normal`] for what is replaced.
+    pub(crate) fn stdout(mut self, text: impl Into<String>) -> Self {
+        self.stdout = Expected::Exactly(text.into());
+        self
+    }
+
+    pub(crate) fn stderr(mut self, text: impl Into<String>) -> Self {
+        self.stderr = Expected::Exactly(text.into());
+        self
+    }
+
+    /// The test looks at stdout itself.
+    pub(crate) fn any_stdout(mut self) -> Self {
+        self.stdout = Expected::Anything;
+        self
+    }
+
+    /// The test looks at stderr itself.
+    pub(crate) fn any_stderr(mut self) -> Self {
+        self.stderr = Expected::Anything;
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn success(self) -> Run {
+        self.code(0)
+    }
+
+    #[track_caller]
+    pub(crate) fn code(self, code: i32) -> Run {
+        self.end(ExitStatus::from_raw(code << 8))
+    }
+
+    #[track_caller]
+    pub(crate) fn signal(self, signal: i32) -> Run {
+        self.end(ExitStatus::from_raw(signal))
+    }
+
+    /// The command as it would run, for a test that needs more than a start and an end.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(SQUIRE);
+        command.args(&self.arguments).env_clear().envs(&self.environment).current_dir(&self.directory);
+        command
+    }
+
+    #[track_caller]
+    fn end(self, status: ExitStatus) -> Run {
+        let mut command = self.command();
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // An agent may end without having read it all.
+        let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), &self.stdin);
+        let output = child.wait_with_output().unwrap();
+        let root = self.root();
+        let run = Run {
+            stdout: normal(&String::from_utf8_lossy(&output.stdout), &root),
+            stderr: normal(&String::from_utf8_lossy(&output.stderr), &root),
+            temp: self.temp,
+        };
+        let mut wrong = Vec::new();
+        // A core file is the system's business.
+        if (output.status.code(), output.status.signal()) != (status.code(), status.signal()) {
+            wrong.push(format!("status: {} instead of {status}", output.status));
+        }
+        for (name, found, expected) in
+            [("stdout", &run.stdout, &self.stdout), ("stderr", &run.stderr, &self.stderr)]
+        {
+            if let Expected::Exactly(expected) = expected
+                && found != expected
+            {
+                wrong.push(format!("{name}:\n{found}\ninstead of:\n{expected}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{}\n(stdout: {}\nstderr: {})", wrong.join("\n"), run.stdout, run.stderr);
+        run
+    }
+
+    fn filled(&self, text: &str) -> String {
+        text.replace("<server>", fake_server().to_str().unwrap())
+            .replace("<T>", self.root().to_str().unwrap())
+    }
+}
+
+impl Run {
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
+        self.temp.path().canonicalize().unwrap().join(relative)
+    }
+
+    /// What the fake agent was given.
+    #[track_caller]
+    pub(crate) fn agent(&self) -> Value {
+        let log = fs::read(self.path("agent.json")).expect("the agent was not started");
+        serde_json::from_slice(&log).unwrap()
+    }
+
+    /// The agent's arguments, with the changing parts replaced.
+    #[track_caller]
+    pub(crate) fn agent_arguments(&self) -> Vec<String> {
+        let root = self.temp.path().canonicalize().unwrap();
+        let arguments = self.agent()["argv"].as_array().unwrap().clone();
+        arguments.iter().map(|argument| normal(argument.as_str().unwrap(), &root)).collect()
+    }
+
+    pub(crate) fn agent_was_started(&self) -> bool {
+        self.path("agent.json").exists()
+    }
+
+    /// Every file below a directory, for "nothing is left".
+    pub(crate) fn files_below(&self, relative: &str) -> Vec<String> {
+        let mut files = Vec::new();
+        let mut open = vec![self.path(relative)];
+        while let Some(directory) = open.pop() {
+            for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+                if entry.file_type().unwrap().is_dir() {
+                    open.push(entry.path());
+                } else {
+                    files.push(entry.path().strip_prefix(self.path(relative)).unwrap().display().to_string());
+                }
+            }
+        }
+        files.sort();
+        files
+    }
+}
+
+/// Replaces what differs between two runs: the test's directory by `<T>`, programs by `<squire>` and `<server>`, the
+/// random name of a private directory by `<private>`, times by `<n> ms`.
+pub(crate) fn normal(text: &str, root: &Path) -> String {
+    let mut text = text
+        .replace(root.to_str().unwrap(), "<T>")
+        .replace(SQUIRE, "<squire>")
+        .replace(fake_server().to_str().unwrap(), "<server>");
+    let is_random = |word: &str| word.len() == 32 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let words: Vec<String> =
+        text.split(['/', ' ', '"', '=']).filter(|word| is_random(word)).map(str::to_owned).collect();
+    for word in words {
+        text = text.replace(&word, "<private>");
+    }
+    let mut out = String::new();
+    for (index, piece) in text.split(" ms").enumerate() {
+        if index > 0 {
+            let digits = out.len() - out.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+            if digits > 0 {
+                out.truncate(out.len() - digits);
+                out.push_str("<n>");
+            }
+            out.push_str(" ms");
+        }
+        out.push_str(piece);
+    }
+    out
+}
