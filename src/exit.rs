@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+use rustix::process::{Resource, Rlimit, Signal, getpid, kill_process, setrlimit};
+use signal_hook::consts::signal::SIGKILL;
+use signal_hook::low_level::emulate_default_handler;
+
 /// An exit code, or the signal that ended the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -30,10 +34,22 @@ impl Exit {
         match self {
             Self::Code(code) => ExitCode::from(code),
             Self::Signal(signal) => {
-                crate::runner::die_by(signal);
+                die_by(signal);
                 // A signal that can't be taken on (a stopped kernel default) still shows as a shell would show it.
                 ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX))
             }
         }
     }
+}
+
+/// Ends this process by a signal, as the agent ended. A core file would be squire's, not the agent's.
+fn die_by(signal: i32) {
+    let none = Rlimit { current: Some(0), maximum: None };
+    // Whatever fails here, the exit code says the same as the signal would have.
+    let _ = setrlimit(Resource::Core, none);
+    let _ = if signal == SIGKILL {
+        kill_process(getpid(), Signal::KILL).map_err(Into::into)
+    } else {
+        emulate_default_handler(signal)
+    };
 }

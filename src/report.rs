@@ -50,7 +50,7 @@ pub fn text(plan: &Plan, program: &str) -> String {
     section(
         &mut out,
         "arguments, behind yours and before your first --",
-        artifacts.arguments.iter().map(argument_text),
+        argument_lines(&artifacts.arguments).into_iter(),
     );
     out
 }
@@ -72,6 +72,22 @@ fn note_line(note: &Note) -> String {
     }
     let _ = write!(line, " [{}]", note.code.as_str());
     line
+}
+
+/// An option of one letter and its value share a line.
+fn argument_lines(arguments: &[Argument]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for argument in arguments {
+        let text = argument_text(argument);
+        match lines.last_mut() {
+            Some(option) if option.len() == 2 && option.starts_with('-') => {
+                option.push(' ');
+                option.push_str(&text);
+            }
+            _ => lines.push(text),
+        }
+    }
+    lines
 }
 
 fn argument_text(argument: &Argument) -> String {

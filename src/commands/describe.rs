@@ -6,12 +6,11 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use squire_strategies::{AGENTS, Program, Strategy};
 
-use super::{Surroundings, squire, strategy};
+use super::{Surroundings, shown, squire, strategy};
 use crate::cli;
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::report;
 use crate::resolve::Selection;
 use crate::runner::AgentProgram;
 
@@ -29,15 +28,7 @@ pub fn run(options: &cli::Describe, environment: &Environment) -> Result<Exit> {
             let plan = surroundings.plan(strategy, &resolution, &selection, &[], environment)?;
             let project = surroundings.project_root();
             let program = AgentProgram::find(strategy.program(), &squire(environment)?, project, environment);
-            let shown = match &program {
-                Ok(program) => program.path.display().to_string(),
-                Err(error) => error.to_string(),
-            };
-            output.data(&if options.json {
-                format!("{:#}\n", report::json(&plan, program.is_ok().then_some(&shown)))
-            } else {
-                report::text(&plan, &shown)
-            });
+            output.data(&shown(&plan, &program, options.json));
         }
     }
     Ok(Exit::DONE)

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use serde_json::json;
 use squire_strategies::{ResolvedServer, Source};
 
-use super::{Surroundings, squire, strategy};
+use super::{Surroundings, shown, squire, strategy};
 use crate::cli;
 use crate::environment::Environment;
 use crate::exit::Exit;
@@ -27,15 +27,7 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
     let squire = squire(environment)?;
     let program = AgentProgram::find(strategy.program(), &squire, surroundings.project_root(), environment);
     if options.dry_run {
-        let shown = match &program {
-            Ok(program) => program.path.display().to_string(),
-            Err(error) => error.to_string(),
-        };
-        output.data(&if options.json {
-            format!("{:#}\n", report::json(&plan, program.is_ok().then_some(&shown)))
-        } else {
-            report::text(&plan, &shown)
-        });
+        output.data(&shown(&plan, &program, options.json));
         return Ok(Exit::DONE);
     }
     let program = program?;

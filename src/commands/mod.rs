@@ -13,8 +13,9 @@ use squire_strategies::{Gateway, Launch, Strategy, Transport};
 use crate::config::{self, Directories, Layers, Project};
 use crate::environment::{Environment, utf8};
 use crate::plan::{Plan, plan};
+use crate::report;
 use crate::resolve::{Resolution, Selection, resolve};
-use crate::runner;
+use crate::runner::{self, AgentProgram, NotRunnable};
 
 /// Where a command stands: squire's directories, the project around it and the layers.
 struct Surroundings {
@@ -75,4 +76,14 @@ fn strategy(name: &str) -> Result<&'static dyn Strategy> {
 /// squire's own program as a path.
 fn squire(environment: &Environment) -> Result<PathBuf> {
     environment.squire().map(PathBuf::from)
+}
+
+/// A plan as `describe` and `launch --dry-run` print it.
+fn shown(plan: &Plan, program: &Result<AgentProgram, NotRunnable>, as_json: bool) -> String {
+    let found = program.as_ref().map(|program| program.path.display().to_string());
+    if as_json {
+        format!("{:#}\n", report::json(plan, found.as_deref().ok()))
+    } else {
+        report::text(plan, &found.unwrap_or_else(ToString::to_string))
+    }
 }

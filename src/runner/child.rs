@@ -10,7 +10,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, waitpid};
-use signal_hook::consts::signal::{SIGCHLD, SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::consts::signal::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::low_level::siginfo::{Cause, Origin};
@@ -73,17 +73,6 @@ fn reap(agent: Pid) -> Result<Option<Exit>> {
 fn ended(status: WaitStatus) -> Option<Exit> {
     let code = status.exit_status().and_then(|code| u8::try_from(code).ok()).map(Exit::Code);
     code.or_else(|| status.terminating_signal().map(Exit::Signal))
-}
-
-/// Ends this process by a signal, as the agent ended, without a core of its own.
-pub fn die_by(signal: i32) {
-    let nothing = rustix::process::Rlimit { current: Some(0), maximum: None };
-    // A core file would be squire's, not the agent's.
-    let _ = rustix::process::setrlimit(rustix::process::Resource::Core, nothing);
-    if signal == SIGKILL {
-        let _ = kill_process(getpid(), Signal::KILL);
-    }
-    let _ = signal_hook::low_level::emulate_default_handler(signal);
 }
 
 /// The signals that this process ignores, as far as the system tells (Linux does).

@@ -20,7 +20,6 @@ use std::process::Command;
 use anyhow::{Context, Result, anyhow};
 use squire_strategies::{LAUNCH_VARIABLE, Program};
 
-pub use child::die_by;
 pub use contents::fetch;
 pub use program::{Boundaries, NotRunnable, look_up};
 pub use record::read as read_record;

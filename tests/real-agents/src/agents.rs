@@ -42,7 +42,11 @@ pub static CODEX: Agent = Agent {
     programs: &[".bin/codex"],
     settings: (".codex/config.toml", codex_settings),
     environment: &[],
-    arguments: |_| strings(&["exec", "--skip-git-repo-check", "-m", "gpt-5", "call echo"]),
+    // The approval is what squire tells a user to pass; it must survive beside what squire adds for that server.
+    arguments: |server| {
+        let approval = format!("mcp_servers.{server}.default_tools_approval_mode=\"approve\"");
+        strings(&["exec", "--skip-git-repo-check", "-m", "gpt-5", "-c", &approval, "call echo"])
+    },
     tool_name: ("mcp__", "__"),
 };
 
@@ -110,9 +114,7 @@ fn claude_settings(model: &str) -> String {
 
 fn codex_settings(model: &str) -> String {
     format!(
-        r#"# Without a sandbox Codex approves the calls of every server.
-sandbox_mode = "danger-full-access"
-model_provider = "fake"
+        r#"model_provider = "fake"
 # What reaches for the network.
 analytics.enabled = false
 features.plugins = false
