@@ -74,6 +74,11 @@ impl Agent {
         self.programs.iter().map(|program| modules.join(program)).find(|program| program.is_file())
     }
 
+    /// Where its user's settings lie, below the home.
+    pub fn settings_file(&self) -> &'static str {
+        self.settings.0
+    }
+
     /// The sentence for somebody who has not installed it.
     pub fn not_installed(&self) -> String {
         format!(

@@ -40,12 +40,25 @@ pub struct Outcome {
     pub turns: Vec<Turn>,
     /// What the server wrote down.
     pub log: Vec<Value>,
+    /// The agent's own settings afterwards.
+    pub settings: String,
     /// The files of the user that were changed, and what was left in the project.
     pub changed: Vec<PathBuf>,
 }
 
-/// Runs `squire launch AGENT -- ARGUMENTS` with one server declared.
+/// Launches an agent headless with one server declared, as its user would have it call the server's tool.
 pub fn launch(agent: &Agent, program: &Path, transport: Transport, speed: Speed) -> io::Result<Outcome> {
+    run(agent, program, transport, speed, &(agent.arguments)(speed.server()))
+}
+
+/// Runs `squire launch AGENT -- ARGUMENTS` with one server declared.
+pub fn run(
+    agent: &Agent,
+    program: &Path,
+    transport: Transport,
+    speed: Speed,
+    arguments: &[String],
+) -> io::Result<Outcome> {
     let model = Model::start("echo")?;
     let mut home = Home::new()?;
     let server = Server::new(transport, speed, &home)?;
@@ -55,7 +68,7 @@ pub fn launch(agent: &Agent, program: &Path, transport: Transport, speed: Speed)
     let mut command = Command::new(programs::squire()?);
     command
         .args(["launch", agent.name, "--"])
-        .args((agent.arguments)(speed.server()))
+        .args(arguments)
         .current_dir(home.project())
         .env_clear()
         .env("HOME", home.path())
@@ -71,6 +84,7 @@ pub fn launch(agent: &Agent, program: &Path, transport: Transport, speed: Speed)
         stderr: finished.stderr,
         turns: model.turns(),
         log: server.log(),
+        settings: fs::read_to_string(home.path().join(agent.settings_file()))?,
         changed: home.changed()?,
     })
 }
@@ -99,7 +113,7 @@ impl Outcome {
 /// All of it, for a test that failed.
 impl fmt::Display for Outcome {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { code, stdout, stderr, turns, log, changed } = self;
+        let Self { code, stdout, stderr, turns, log, settings: _, changed } = self;
         writeln!(
             out,
             "code {code:?}, changed {changed:?}\n--- stdout\n{stdout}\n--- stderr\n{stderr}\n--- turns"

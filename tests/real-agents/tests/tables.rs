@@ -7,15 +7,16 @@ use std::io::{self, Write};
 
 use squire_real_agents::agents::{self, Agent};
 use squire_real_agents::help::{self, Arity as Listed};
-use squire_strategies::{Arity, find};
+use squire_strategies::{Arity, Strategy, find};
 
 /// Compares one agent; `commands` are the subcommands that run a session, the root first.
 fn compare(agent: &Agent, commands: &[&[&str]], known: &[(&str, &str)]) -> io::Result<()> {
     let Some(program) = agent.program() else {
         return io::stderr().write_all(agent.not_installed().as_bytes());
     };
-    let placement =
-        find(agent.name).and_then(|strategy| strategy.placement()).expect("the agent has a table");
+    let Some(placement) = find(agent.name).and_then(Strategy::placement) else {
+        return Err(io::Error::other(format!("{} has no placement table", agent.name)));
+    };
     let mut wrong = Vec::new();
     for words in commands {
         let help = help::parse(&agent.help(&program, words)?);
