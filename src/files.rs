@@ -186,21 +186,29 @@ impl PrivateDirectory {
     }
 }
 
-/// Opens a directory that nobody else can enter, made with its missing parents.
+/// Opens a directory that nobody else can write, made with its missing parents.
 fn private_base(base: &Path) -> io::Result<OwnedFd> {
-    match rustix::fs::mkdir(base, Mode::RWXU) {
-        Ok(()) => rustix::fs::chmod(base, Mode::RWXU)?,
-        Err(Errno::EXIST) => {}
-        Err(Errno::NOENT) => {
-            let parent = base.parent().ok_or_else(|| other("there is no such directory"))?;
-            private_base(parent)?;
-            rustix::fs::mkdir(base, Mode::RWXU)?;
-            rustix::fs::chmod(base, Mode::RWXU)?;
-        }
-        Err(error) => return Err(error.into()),
-    }
+    make_private(base)?;
     let handle = rustix::fs::open(base, DIRECTORY, Mode::empty())?;
+    let stat = rustix::fs::fstat(&handle)?;
+    if !is_ours(&stat) || Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH) {
+        return Err(other(format!("{} is not ours alone to write", base.display())));
+    }
     Ok(handle)
+}
+
+fn make_private(directory: &Path) -> io::Result<()> {
+    match rustix::fs::mkdir(directory, Mode::RWXU) {
+        Err(Errno::EXIST) => return Ok(()),
+        Err(Errno::NOENT) => {
+            make_private(directory.parent().ok_or_else(|| other("there is no such directory"))?)?;
+            rustix::fs::mkdir(directory, Mode::RWXU)?;
+        }
+        made => made?,
+    }
+    // An umask may have taken bits away; none can have been added.
+    rustix::fs::chmod(directory, Mode::RWXU)?;
+    Ok(())
 }
 
 /// Whether a directory is ours and nobody else can enter it.

@@ -119,12 +119,16 @@ codes! {
     AgentHasIt = "agent-has-it" LeftOut,
     /// The agent would change a string of the entry.
     Inexpressible = "inexpressible" LeftOut,
+    /// What carries the entry to the agent would show a credential to others.
+    Exposed = "exposed" LeftOut,
     /// The agent's own state switches off a server of this name.
     AgentDisabled = "agent-disabled" SwitchedOff,
     /// The user's arguments start no session that could use servers.
     NoSession = "no-session" Remark,
     /// The agent asks before a tool is used, or before a server is loaded.
     AgentApproval = "agent-approval" Remark,
+    /// The agent does not start where the server can't be reached.
+    AgentRequires = "agent-requires" Remark,
     /// The agent has no place for a setting of the declaration.
     Unenforced = "unenforced" Remark,
     /// A file of the agent could not be read, so collisions can't be known.

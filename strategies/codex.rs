@@ -13,6 +13,7 @@ use core::time::Duration;
 use toml::de::{DeTable, DeValue};
 
 use crate::artifacts::{Argument, Artifacts, Code, Note, Refusal};
+use crate::exposure;
 use crate::gateway::Gateway;
 use crate::placement::{Arity, BareWord, Placement};
 use crate::server::{ResolvedServer, Route, Transport};
@@ -61,7 +62,8 @@ impl Strategy for Codex {
         let taken = taken::names(launch.contents, declared, &mut artifacts.notes);
         let mut added = Vec::new();
         for server in launch.servers {
-            if let Some(note) = taken::note(&taken, server, "Codex") {
+            let exposed = || exposure::note(server, "an argument, which every user of the machine can read");
+            if let Some(note) = taken::note(&taken, server, "Codex").or_else(exposed) {
                 artifacts.notes.push(note);
                 continue;
             }
@@ -72,6 +74,9 @@ impl Strategy for Codex {
                     file: None,
                     server: Some(server.name.clone()),
                 });
+            }
+            if server.route == Route::Direct {
+                artifacts.notes.push(required(server));
             }
             added.push(server.name.as_str());
         }
@@ -112,6 +117,17 @@ fn keys(launch: &Launch<'_>, server: &ResolvedServer) -> Vec<(&'static str, Stri
 
 fn seconds(duration: Duration) -> String {
     format!("{:?}", duration.as_secs_f64())
+}
+
+/// The price of `required` where no gateway answers in the server's place.
+fn required(server: &ResolvedServer) -> Note {
+    Note {
+        code: Code::AgentRequires,
+        server: Some(server.name.clone()),
+        sentence: "Codex waits for it before the first turn, and does not start where it can't be reached"
+            .into(),
+        mend: None,
+    }
 }
 
 fn approval(added: &[&str]) -> Note {

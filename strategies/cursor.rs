@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use serde_json::Map;
 
 use crate::artifacts::{Artifacts, Code, File, Note, Refusal};
+use crate::exposure;
 use crate::mcp_servers;
 use crate::server::Transport;
 use crate::strategy::{Description, Launch, Program, Strategy};
@@ -43,6 +44,10 @@ impl Strategy for Cursor {
         let mut artifacts = Artifacts::default();
         let mut entries = Map::new();
         for server in launch.servers {
+            if let Some(note) = exposure::note(server, "a file of the project, which may be committed") {
+                artifacts.notes.push(note);
+                continue;
+            }
             match mcp_servers::entry(launch, server, pinned) {
                 Ok(mut entry) => {
                     // Cursor tells streamable HTTP and SSE apart by itself.

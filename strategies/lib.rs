@@ -16,6 +16,7 @@ extern crate std;
 
 mod artifacts;
 mod environment;
+mod exposure;
 mod gateway;
 mod json;
 mod mcp_servers;

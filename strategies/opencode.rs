@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::artifacts::{Artifacts, Refusal};
 use crate::claude::milliseconds;
+use crate::exposure;
 use crate::json;
 use crate::server::{ResolvedServer, Route, Transport};
 use crate::strategy::{Base, Content, Description, Launch, Program, Read, Strategy};
@@ -69,7 +70,9 @@ impl Strategy for OpenCode {
         let taken = taken::names(launch.contents, declared, &mut artifacts.notes);
         let mut entries = Map::new();
         for server in launch.servers {
-            match taken::note(&taken, server, "OpenCode") {
+            let exposed =
+                || exposure::note(server, "a variable that OpenCode hands to every server it starts");
+            match taken::note(&taken, server, "OpenCode").or_else(exposed) {
                 Some(note) => artifacts.notes.push(note),
                 None => {
                     entries.insert(server.name.to_string(), entry(launch, server));
@@ -110,7 +113,7 @@ fn entry(launch: &Launch<'_>, server: &ResolvedServer) -> Value {
         }
     };
     entry["enabled"] = true.into();
-    // One number for both: OpenCode waits this long for the start, and for each call.
+    // One number for both: OpenCode waits this long for the start and for each call (both seen with 1.18.33).
     entry["timeout"] = milliseconds(server.agent_timeout().max(server.agent_startup_timeout()));
     entry
 }

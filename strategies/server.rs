@@ -174,6 +174,34 @@ pub struct Remote {
     pub headers: Vec<(String, Text)>,
 }
 
+impl Remote {
+    /// The part that probably holds a credential in clear: a header by its name, or a word of the address.
+    ///
+    /// It may be carried where the user alone can read it, but in no argument and no file of a project (cases B32,
+    /// B70), nor where other servers see it (B91).
+    pub fn credential(&self) -> Option<String> {
+        let suspicious = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            ["auth", "cookie", "key", "password", "secret", "session", "token"]
+                .iter()
+                .any(|word| name.contains(word))
+        };
+        let header = self.headers.iter().map(|(name, _)| name).find(|name| suspicious(name));
+        header.map(|name| alloc::format!("the header {name}")).or_else(|| {
+            let url = self.url.literal()?;
+            let after_scheme = url.split_once("://").map_or(url, |(_, rest)| rest);
+            let (host, query) = after_scheme.split_once('?').unwrap_or((after_scheme, ""));
+            let authority = host.split('/').next().unwrap_or(host);
+            let parameter = query
+                .split('&')
+                .map(|pair| pair.split('=').next().unwrap_or(pair))
+                .find(|name| suspicious(name));
+            let user = authority.contains('@').then(|| "the user in its url".into());
+            user.or_else(|| parameter.map(|name| alloc::format!("`{name}` in its url")))
+        })
+    }
+}
+
 /// What a server is and how it is spoken to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transport {
@@ -310,6 +338,19 @@ mod tests {
         ] {
             assert_eq!(Name::parse(bad), Err(reason), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn b32_a_credential_in_clear_is_noticed_by_its_place() {
+        let remote = |url: &str, headers: &[&str]| Remote {
+            url: Text::plain(url),
+            headers: headers.iter().map(|name| ((*name).into(), Text::plain("v"))).collect(),
+        };
+        let found = |url, headers: &[&str]| remote(url, headers).credential();
+        assert_eq!(found("https://h/mcp?page=1", &["X-Feature-Flag"]), None);
+        assert_eq!(found("https://h/mcp", &["X-Api-Key"]).as_deref(), Some("the header X-Api-Key"));
+        assert_eq!(found("https://u:p@h/mcp", &[]).as_deref(), Some("the user in its url"));
+        assert_eq!(found("https://h/u@x?a=1&api_token=2", &[]).as_deref(), Some("`api_token` in its url"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `squire inspect`: the built-in agent. It reads the file that its launch wrote as any agent would, connects to
 //! every server and prints the tools.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -79,39 +80,30 @@ fn inspect(entry: &Value, environment: &Environment) -> (Result<Listing, mcp::Er
 }
 
 fn endpoint(entry: &Value, environment: &Environment) -> Endpoint {
-    let text = |value: &Value| expand(value.as_str().unwrap_or_default(), environment);
-    let pairs = |key: &str| -> Vec<(String, String)> {
-        let entries = entry[key].as_object().into_iter().flatten();
-        entries.map(|(name, value)| (name.clone(), text(value))).collect()
-    };
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let pairs = |key: &str| entry[key].as_object().into_iter().flatten();
+    let headers = || pairs("headers").map(|(name, value)| (name.clone(), text(value))).collect();
     match entry["type"].as_str() {
-        Some("http") => Endpoint::Http { url: text(&entry["url"]), headers: pairs("headers") },
-        Some("sse") => Endpoint::Sse { url: text(&entry["url"]), headers: pairs("headers") },
+        Some("http") => Endpoint::Http { url: text(&entry["url"]), headers: headers() },
+        Some("sse") => Endpoint::Sse { url: text(&entry["url"]), headers: headers() },
         _ => {
             let own = environment.variables().map(|(name, value)| (name.to_owned(), value.to_owned()));
-            let set = pairs("env").into_iter().map(|(name, value)| (name.into(), value.into()));
-            let args = entry["args"].as_array().into_iter().flatten().map(|arg| text(arg).into());
+            let set = pairs("env").map(|(name, value)| (name.into(), expand(&text(value), environment)));
+            let all: BTreeMap<OsString, OsString> = own.chain(set).collect();
             Endpoint::Stdio {
                 command: text(&entry["command"]).into(),
-                args: args.collect(),
-                env: own
-                    .chain(set)
-                    .collect::<std::collections::BTreeMap<OsString, OsString>>()
-                    .into_iter()
-                    .collect(),
+                args: entry["args"].as_array().into_iter().flatten().map(|arg| text(arg).into()).collect(),
+                env: all.into_iter().collect(),
                 directory: None,
             }
         }
     }
 }
 
-/// Puts values in the places of `${NAME:-}`, as Claude Code does; squire writes no other form.
-fn expand(text: &str, environment: &Environment) -> String {
+/// Puts a value in the place of `${NAME:-}`, as Claude Code does; squire writes no other form.
+fn expand(text: &str, environment: &Environment) -> OsString {
     let name = text.strip_prefix("${").and_then(|rest| rest.strip_suffix(":-}"));
-    name.map_or_else(
-        || text.to_owned(),
-        |name| environment.get(name).map(|value| value.to_string_lossy().into_owned()).unwrap_or_default(),
-    )
+    name.map_or_else(|| text.into(), |name| environment.get(name).unwrap_or_default().to_owned())
 }
 
 fn as_text(reports: &[Report]) -> String {
