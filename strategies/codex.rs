@@ -131,15 +131,16 @@ fn required(server: &ResolvedServer) -> Note {
 }
 
 fn approval(added: &[&str]) -> Note {
-    let options: Vec<String> = added
-        .iter()
-        .map(|name| format!("-c 'mcp_servers.{name}.default_tools_approval_mode=\"approve\"'"))
-        .collect();
+    let option = |name: &str| format!("-c 'mcp_servers.{name}.default_tools_approval_mode=\"approve\"'");
+    let mend = match added {
+        [only] => option(only),
+        _ => format!("{} for each NAME", option("NAME")),
+    };
     Note {
         code: Code::AgentApproval,
         server: None,
         sentence: "Codex asks before it uses a tool, and refuses where nobody can answer".into(),
-        mend: Some(options.join(" ")),
+        mend: Some(mend),
     }
 }
 
