@@ -30,6 +30,11 @@ impl Running {
         self.test.path(relative)
     }
 
+    /// squire's own process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits until the agent's log satisfies the test.
     #[track_caller]
     pub(crate) fn until(&mut self, satisfied: impl Fn(&Value) -> bool) -> Value {
@@ -61,7 +66,7 @@ impl Running {
 
     /// Sends a signal to squire's own process, and to no other.
     pub(crate) fn send(&self, signal: Signal) {
-        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        let pid = Pid::from_raw(i32::try_from(self.pid()).unwrap()).unwrap();
         kill_process(pid, signal).unwrap();
     }
 
