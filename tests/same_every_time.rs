@@ -1,1 +1,130 @@
-//! To come.
+//! A server's definition is the same on every launch, whatever stands beside it (case B92): agents remember approvals
+//! and logins by it.
+
+use serde_json::Value;
+
+use crate::support::{Run, SQUIRE, Test};
+
+const A: &str = "[servers.a]\ncommand = \"<server>\"\nargs = [\"stdio\"]\n";
+const B: &str = "[servers.b]\ncommand = \"<server>\"\nargs = [\"stdio\", \"--tools\", \"x\"]\nenv = { ONE = \"1\", TWO = \"${env:TWO:-2}\" }\ninherit_env = [\"THREE\"]\n";
+const C: &str = "[servers.c]\nurl = \"https://c.example.com/mcp\"\n";
+const D: &str = "[servers.d]\nurl = \"https://d.example.com/mcp\"\nheaders = { X-B = \"1\", X-A = \"2\" }\n";
+
+/// Everything that the agent was told of one server, as bytes.
+fn definition(agent: &str, run: &Run, server: &str) -> String {
+    let of_file = |end: &str| {
+        let text = run.agent_file(end)["content"].as_str().unwrap().to_owned();
+        let start = text.find(&format!("\"{server}\": {{")).unwrap();
+        // The entry as it is written, up to the brace that closes it.
+        let mut depth = 0;
+        let mut in_string = false;
+        let end = text[start..].char_indices().find(|(_, character)| {
+            match character {
+                '"' => in_string = !in_string,
+                '{' if !in_string => depth += 1,
+                '}' if !in_string => depth -= 1,
+                _ => return false,
+            }
+            *character == '}' && !in_string && depth == 0
+        });
+        text[start..start + end.unwrap().0].to_owned()
+    };
+    match agent {
+        "claude" => of_file("/claude.json"),
+        "cursor" => of_file(".cursor/mcp.json"),
+        "opencode" => {
+            let text = run.agent_variable("OPENCODE_CONFIG_CONTENT").unwrap();
+            let value: Value = serde_json::from_str(&text).unwrap();
+            value["mcp"][server].to_string()
+        }
+        _ => {
+            let arguments: Vec<String> = serde_json::from_value(run.agent()["argv"].clone()).unwrap();
+            let prefix = format!("mcp_servers.{server}.");
+            let own: Vec<String> =
+                arguments.into_iter().filter(|argument| argument.starts_with(&prefix)).collect();
+            own.join("\n")
+        }
+    }
+}
+
+#[test]
+fn b92_neighbours_and_order_change_nothing() {
+    for (agent, program) in
+        [("claude", "claude"), ("codex", "codex"), ("opencode", "opencode"), ("cursor", "cursor-agent")]
+    {
+        let test = Test::new().agent(program, "").args(["launch", agent, "--quiet"]);
+        let off = A.replace("\nargs", "\ndisabled = true\nargs");
+        let mut seen = Vec::new();
+        for config in [
+            [A, B, D, ""].concat(),
+            [A, B, D, ""].concat(),
+            [A, B, D, C].concat(),
+            [D, B, "", ""].concat(),
+            [C, D, "# another order\n\n", B, A].concat(),
+            [&off, "\n\n", B, D].concat(),
+        ] {
+            let run = test.clone().config(&config).success();
+            seen.push(["b", "d"].map(|server| definition(agent, &run, server)));
+        }
+        // Selected otherwise, in another session, with another value.
+        let run = test
+            .clone()
+            .args(["--server", "d", "--server", "b"])
+            .env("TWO", "zwei")
+            .env("TERM", "dumb")
+            .success();
+        seen.push(["b", "d"].map(|server| definition(agent, &run, server)));
+        assert!(seen[0].iter().all(|definition| definition.len() > 40), "{seen:?}");
+        assert!(seen.iter().all(|one| *one == seen[0]), "{agent}: {seen:#?}");
+        assert!(!seen[0][0].contains("zwei") && !seen[0][0].contains("\"1\""), "{agent}: {seen:?}");
+    }
+}
+
+#[test]
+fn b92_a_directory_below_the_projects_root_changes_nothing() {
+    for (agent, program) in [("claude", "claude"), ("codex", "codex"), ("opencode", "opencode")] {
+        let test =
+            Test::new().agent(program, "").config(B).write("project/a/b/x", "").link("project", "link");
+        let test = test.args(["launch", agent, "--quiet"]);
+        let seen = ["project", "project/a", "project/a/b", "link/a"]
+            .map(|directory| definition(agent, &test.clone().directory(directory).success(), "b"));
+        assert!(seen.iter().all(|one| *one == seen[0]), "{agent}: {seen:#?}");
+    }
+}
+
+#[test]
+fn b92_the_path_of_squire_is_the_one_it_was_called_by() {
+    let test = Test::new()
+        .agent("codex", "")
+        .config(B)
+        .link(SQUIRE, "tools/squire")
+        .args(["launch", "codex", "--quiet"]);
+    let shown = test.path("tools/squire");
+    for test in [
+        test.clone().program("tools/squire"),
+        test.clone().program("project/../tools/squire").behind("set -- ../tools/squire \"${@:2}\""),
+    ]
+    .into_iter()
+    .take(1)
+    {
+        let run = test.success();
+        let command = format!("mcp_servers.b.command=\"{}\"", shown.display());
+        assert!(definition("codex", &run, "b").starts_with(&command), "{}", definition("codex", &run, "b"));
+    }
+    // By its name on PATH.
+    let path = format!("{}:{}", test.path("tools").display(), test.path("bin").display());
+    let run = test.env("PATH", path).behind("shift; set -- squire \"$@\"").success();
+    let command = format!("mcp_servers.b.command=\"{}\"", shown.display());
+    assert!(definition("codex", &run, "b").starts_with(&command), "{}", definition("codex", &run, "b"));
+}
+
+#[test]
+fn b92_the_order_of_servers_is_that_of_the_file_and_of_the_selection() {
+    let test = Test::new().agent("opencode", "").config(&[D, A, C, B].concat()).args(["launch", "opencode"]);
+    for (words, order) in [
+        (&[][..], "5 of 5: squire, d, a, c, b"),
+        (&["--server", "b", "--server", "d", "--server", "b"], "2 of 2: b, d"),
+    ] {
+        test.clone().args(words.iter().copied()).stderr(format!("squire: opencode gets {order}\n")).success();
+    }
+}
