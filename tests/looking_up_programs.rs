@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::process::Command;
 
 use crate::support::{SQUIRE, Test};
 
@@ -118,8 +119,10 @@ fn b43_squire_under_the_agents_name_is_skipped() {
 fn b43_a_hard_link_of_squire_is_squire() {
     let test = launch();
     fs::create_dir(test.path("first")).unwrap();
-    // Hard links of a program elsewhere may cross file systems: this one is a copy with two names.
-    fs::copy(SQUIRE, test.path("squire")).unwrap();
+    // Hard links of a program elsewhere may cross file systems: this one is a copy with two names. Another process
+    // writes it, so that no fork of this one holds it open.
+    let copied = Command::new("cp").arg(SQUIRE).arg(test.path("squire")).status().unwrap();
+    assert!(copied.success());
     fs::hard_link(test.path("squire"), test.path("first/codex")).unwrap();
     with_path(test.program("squire"), &["<T>/first"])
         .stderr("squire: codex was not found on PATH; <T>/first/codex is skipped: it is squire itself\n")

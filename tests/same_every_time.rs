@@ -94,28 +94,37 @@ fn b92_a_directory_below_the_projects_root_changes_nothing() {
 
 #[test]
 fn b92_the_path_of_squire_is_the_one_it_was_called_by() {
+    // What an upgrade replaces is the link's target: the link stays.
     let test = Test::new()
         .agent("codex", "")
         .config(B)
         .link(SQUIRE, "tools/squire")
         .args(["launch", "codex", "--quiet"]);
-    let shown = test.path("tools/squire");
-    for test in [
-        test.clone().program("tools/squire"),
-        test.clone().program("project/../tools/squire").behind("set -- ../tools/squire \"${@:2}\""),
-    ]
-    .into_iter()
-    .take(1)
-    {
-        let run = test.success();
-        let command = format!("mcp_servers.b.command=\"{}\"", shown.display());
-        assert!(definition("codex", &run, "b").starts_with(&command), "{}", definition("codex", &run, "b"));
-    }
-    // By its name on PATH.
     let path = format!("{}:{}", test.path("tools").display(), test.path("bin").display());
-    let run = test.env("PATH", path).behind("shift; set -- squire \"$@\"").success();
-    let command = format!("mcp_servers.b.command=\"{}\"", shown.display());
-    assert!(definition("codex", &run, "b").starts_with(&command), "{}", definition("codex", &run, "b"));
+    for (run, command) in [
+        (test.clone().program("tools/squire").success(), "tools/squire"),
+        (test.clone().env("PATH", path).behind("shift; set -- squire \"$@\"").success(), "tools/squire"),
+        (test.clone().behind("shift; set -- ../tools/squire \"$@\"").success(), "project/../tools/squire"),
+    ] {
+        let found = definition("codex", &run, "b");
+        let expected = format!("mcp_servers.b.command=\"{}\"\n", run.path(command).display());
+        assert!(found.starts_with(&expected), "{found}");
+    }
+}
+
+#[test]
+fn b92_a_name_that_is_no_path_to_squire_is_not_believed() {
+    let test = Test::new().agent("codex", "").config(B).script("tools/squire", "#!/bin/sh\n");
+    let path = format!("{}:{}", test.path("tools").display(), test.path("bin").display());
+    let run = test
+        .env("PATH", path)
+        .args(["launch", "codex", "--quiet"])
+        .program("called")
+        .link(SQUIRE, "called")
+        .behind("called=$1; shift; set -- bash -c 'exec -a squire \"$0\" \"$@\"' \"$called\" \"$@\"")
+        .success();
+    let found = definition("codex", &run, "b");
+    assert!(found.starts_with(&format!("mcp_servers.b.command=\"{SQUIRE}\"\n")), "{found}");
 }
 
 #[test]

@@ -119,10 +119,15 @@ impl Test {
         self.link(fake_agent(), &format!("bin/{name}")).env("FAKE_AGENT", script)
     }
 
-    /// Puts a program of this text on PATH.
+    /// Writes a program. Another process writes it: while this one holds it open, a fork in another thread would hold
+    /// it open too, and the kernel starts no program that is being written ("Text file busy").
     pub(crate) fn script(self, relative: &str, text: &str) -> Self {
         let text = self.filled(text);
-        self.write(relative, text).mode(relative, 0o755)
+        let test = self.write(relative, "");
+        let mut writer = Command::new("/bin/sh");
+        writer.args(["-c", "printf %s \"$1\" > \"$2\"", "sh", &text]).arg(test.path(relative));
+        assert!(writer.status().unwrap().success());
+        test.mode(relative, 0o755)
     }
 
     /// Starts squire by another path to it.
