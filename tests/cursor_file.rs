@@ -410,6 +410,24 @@ fn b27_what_the_agent_made_a_link_is_left_alone_and_named() {
     assert_eq!(fs::read_link(run.path(FILE)).unwrap(), Path::new("other.json"));
 }
 
+#[test]
+fn b27_what_the_agent_made_a_hard_link_is_left_alone_and_named() {
+    let expect = "squire: <T>/project/.cursor/mcp.json: it has several hard links, and replacing it would part them; entries of squire may be left in it\n";
+    let run =
+        edited(Some("{}"), expect, |path, _| fs::hard_link(path, path.with_extension("second")).unwrap());
+    assert_eq!(run.stderr, expect);
+    assert_eq!(left(&run), [".cursor/mcp.json", ".cursor/mcp.second"]);
+}
+
+#[test]
+fn b26_a_change_of_the_mode_stays() {
+    let run = edited(Some("{}"), "", |path, _| {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+    });
+    assert_eq!(fs::metadata(run.path(FILE)).unwrap().mode() & 0o777, 0o600);
+    assert_eq!(fs::read_to_string(run.path(FILE)).unwrap(), "{}");
+}
+
 /// Nothing is started, nothing is touched, and the message names the file.
 #[track_caller]
 fn assert_refused(test: Test, watched: &[&str], reason: &str) {

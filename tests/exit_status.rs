@@ -2,6 +2,7 @@
 //! or stays its parent (claude, cursor), and nobody can tell the difference.
 
 use std::fs;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
@@ -148,9 +149,9 @@ fn b37_ignored_ends_of_children_hide_no_exit_code() {
     }
 }
 
-/// The masks of signals that a program started so has, as the kernel tells.
-fn masks(agent: &str, program: &str, before: &str) -> (String, String) {
-    let script = "grep -E '^Sig(Ign|Blk)' /proc/self/status";
+/// What a script says that runs as the agent, and what it says without squire.
+#[track_caller]
+fn with_and_without(agent: &str, program: &str, before: &str, script: &str) -> (String, String) {
     let test = launch_script(agent, program, script).behind(before).any_stdout();
     let mut bare = Command::new("/bin/sh");
     bare.args(["-c", &format!("{before}; exec \"$@\""), "sh"]).arg(test.path(&format!("bin/{program}")));
@@ -158,11 +159,13 @@ fn masks(agent: &str, program: &str, before: &str) -> (String, String) {
     (test.success().stdout, String::from_utf8(bare.stdout).unwrap())
 }
 
+const MASKS: &str = "grep -E '^Sig(Ign|Blk)' /proc/self/status";
+
 #[test]
 fn b37_the_agent_starts_with_its_callers_dispositions() {
     for (agent, program) in AGENTS {
         for before in ["true", "trap '' HUP USR1", "trap '' TERM INT QUIT USR2"] {
-            let (found, bare) = masks(agent, program, before);
+            let (found, bare) = with_and_without(agent, program, before, MASKS);
             assert_eq!(found, bare, "{agent} behind {before}");
         }
     }
@@ -171,8 +174,32 @@ fn b37_the_agent_starts_with_its_callers_dispositions() {
 #[test]
 fn b37_an_ignored_broken_pipe_stays_ignored() {
     for (agent, program) in AGENTS {
-        let (found, bare) = masks(agent, program, "trap '' PIPE");
+        let (found, bare) = with_and_without(agent, program, "trap '' PIPE", MASKS);
         assert_eq!(found, bare, "{agent}");
+    }
+}
+
+#[test]
+fn the_agent_inherits_what_it_would_without_squire() {
+    for (agent, program) in AGENTS {
+        let before = "umask 027; ulimit -S -c 0; ulimit -S -n 200; exec 8< /dev/null";
+        let script =
+            "umask; ulimit -a; ls /proc/self/fd; grep -E '^(Nice|NoNewPrivs|Seccomp):' /proc/self/status";
+        let (found, bare) = with_and_without(agent, program, before, script);
+        assert_eq!(found, bare, "{agent}");
+        assert!(found.contains("\n8\n"), "{agent}: {found}");
+    }
+}
+
+#[test]
+fn a_working_directory_that_is_gone_refuses_the_launch() {
+    for (agent, program) in AGENTS {
+        let run = launch(agent, program, "")
+            .behind("mkdir gone && cd gone && rmdir ../gone")
+            .stderr("squire: the working directory no longer exists, or can't be read\n")
+            .code(125);
+        assert!(!run.agent_was_started());
+        assert_eq!(run.files_below("home/.local"), Vec::<String>::new());
     }
 }
 
@@ -205,6 +232,14 @@ fn by_exec_squire_is_the_agent() {
         let log = running.until(|_| true);
         let same = log["pid"].as_u64() == Some(u64::from(running.pid()));
         assert_eq!(same, BY_EXEC.contains(agent), "{agent}");
+        // One process group and session, so that a terminal's signals reach both.
+        let group = |pid: &str| {
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+            let fields: Vec<String> =
+                stat.rsplit_once(')').unwrap().1.split_whitespace().map(str::to_owned).collect();
+            fields[2..4].to_vec()
+        };
+        assert_eq!(group(&log["pid"].to_string()), group(&running.pid().to_string()), "{agent}");
         fs::write(running.path("go"), "").unwrap();
         running.success();
     }
@@ -301,6 +336,7 @@ fn directory_and_environment_are_those_of_the_launch() {
             .env("EMPTY", "")
             .env("LINES", "a\nb=c\n")
             .env("ODD.NAME-x", "é")
+            .env("RAW", std::ffi::OsString::from_vec(b"\xff=\xfe".to_vec()))
             .env("XDG_CONFIG_HOME", "relative");
         let bare = bare(&test, program);
         let run = test.success();

@@ -1,6 +1,10 @@
 //! A server's definition is the same on every launch, whatever stands beside it (case B92): agents remember approvals
 //! and logins by it.
 
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::process::Stdio;
+
 use serde_json::Value;
 
 use crate::support::{Run, SQUIRE, Test};
@@ -101,11 +105,12 @@ fn b92_the_path_of_squire_is_the_one_it_was_called_by() {
         .link(SQUIRE, "tools/squire")
         .args(["launch", "codex", "--quiet"]);
     let path = format!("{}:{}", test.path("tools").display(), test.path("bin").display());
-    for (run, command) in [
-        (test.clone().program("tools/squire").success(), "tools/squire"),
-        (test.clone().env("PATH", path).behind("shift; set -- squire \"$@\"").success(), "tools/squire"),
-        (test.clone().behind("shift; set -- ../tools/squire \"$@\"").success(), "project/../tools/squire"),
+    for (test, command) in [
+        (test.clone().program("tools/squire"), "tools/squire"),
+        (test.clone().env("PATH", path).behind("shift; set -- squire \"$@\""), "tools/squire"),
+        (test.clone().behind("shift; set -- ../tools/squire \"$@\""), "project/../tools/squire"),
     ] {
+        let run = test.success();
         let found = definition("codex", &run, "b");
         let expected = format!("mcp_servers.b.command=\"{}\"\n", run.path(command).display());
         assert!(found.starts_with(&expected), "{found}");
@@ -114,17 +119,23 @@ fn b92_the_path_of_squire_is_the_one_it_was_called_by() {
 
 #[test]
 fn b92_a_name_that_is_no_path_to_squire_is_not_believed() {
-    let test = Test::new().agent("codex", "").config(B).script("tools/squire", "#!/bin/sh\n");
+    let test = Test::new()
+        .agent("codex", "")
+        .config(B)
+        .script("tools/squire", "#!/bin/sh\n")
+        .args(["launch", "codex", "--server", "b", "--", "exec"]);
     let path = format!("{}:{}", test.path("tools").display(), test.path("bin").display());
-    let run = test
-        .env("PATH", path)
-        .args(["launch", "codex", "--quiet"])
-        .program("called")
-        .link(SQUIRE, "called")
-        .behind("called=$1; shift; set -- bash -c 'exec -a squire \"$0\" \"$@\"' \"$called\" \"$@\"")
-        .success();
-    let found = definition("codex", &run, "b");
-    assert!(found.starts_with(&format!("mcp_servers.b.command=\"{SQUIRE}\"\n")), "{found}");
+    let test = test.env("PATH", path);
+    for name in ["squire", "/nowhere/squire", "./squire", ""] {
+        let status = test.command().arg0(name).stderr(Stdio::null()).status().unwrap();
+        assert!(status.success(), "{name}");
+        let log: Value = serde_json::from_slice(&fs::read(test.path("agent.json")).unwrap()).unwrap();
+        let expected = format!("mcp_servers.b.command=\"{SQUIRE}\"");
+        assert!(
+            log["argv"].as_array().unwrap().iter().any(|argument| *argument == expected),
+            "{name}: {log}"
+        );
+    }
 }
 
 #[test]
