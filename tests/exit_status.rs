@@ -273,7 +273,8 @@ fn the_record_of_a_running_agent_stays() {
 #[test]
 fn stdin_passes_through_byte_for_byte() {
     // Every byte, in an order that a line or a block would not repeat.
-    let bytes: Vec<u8> = (0_u32..1024 * 1024).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let bytes: Vec<u8> =
+        (0_u32..1024 * 1024).map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[1]).collect();
     for (agent, program) in AGENTS {
         let run = launch_script(agent, program, "cat > '<T>/got'").stdin(&bytes).success();
         assert!(fs::read(run.path("got")).unwrap() == bytes, "{agent}");

@@ -7,6 +7,7 @@
     clippy::panic,
     reason = "a test may write its files and fails by a panic"
 )]
+#![expect(clippy::similar_names, reason = "a test has its text")]
 
 mod support;
 

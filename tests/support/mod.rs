@@ -297,13 +297,11 @@ impl Run {
     #[track_caller]
     pub(crate) fn agent_argument_bytes(&self) -> Vec<Vec<u8>> {
         let agent = self.agent();
-        match agent.get("argv_bytes") {
-            Some(bytes) => serde_json::from_value(bytes.clone()).unwrap(),
-            None => {
-                let arguments: Vec<String> = serde_json::from_value(agent["argv"].clone()).unwrap();
-                arguments.into_iter().map(String::into_bytes).collect()
-            }
+        if let Some(bytes) = agent.get("argv_bytes") {
+            return serde_json::from_value(bytes.clone()).unwrap();
         }
+        let arguments: Vec<String> = serde_json::from_value(agent["argv"].clone()).unwrap();
+        arguments.into_iter().map(String::into_bytes).collect()
     }
 
     /// A variable that the agent was given.
