@@ -4,10 +4,21 @@
     clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::panic,
     reason = "a test may write its files and fails by a panic"
 )]
+#![expect(clippy::similar_names, reason = "a test has its text")]
 
 mod support;
 
+mod agents_own_config;
+mod cursor_file;
+mod exit_status;
 mod launching;
 mod listing;
+mod looking_up_programs;
+mod placement;
+mod private_files;
+mod same_every_time;
+mod summary;
+mod too_large;

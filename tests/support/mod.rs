@@ -2,6 +2,8 @@
 //! environment of its own: a home, a project, and a PATH whose first directory holds the fake agents.
 
 mod programs;
+mod running;
+mod watched;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -9,17 +11,23 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
+use std::rc::Rc;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
 pub(crate) use programs::{SQUIRE, fake_agent, fake_server};
+pub(crate) use running::{Running, eventually};
+pub(crate) use watched::Watched;
 
-/// One run of squire, and what it must show.
+/// One run of squire, and what it must show. A clone shares the directory, for several runs in one place.
 #[must_use = "a test runs when it is told how it must end: success, code or signal"]
+#[derive(Clone)]
 pub(crate) struct Test {
-    temp: TempDir,
+    temp: Rc<TempDir>,
+    program: PathBuf,
+    wrapper: Vec<OsString>,
     arguments: Vec<OsString>,
     environment: BTreeMap<OsString, OsString>,
     directory: PathBuf,
@@ -28,6 +36,7 @@ pub(crate) struct Test {
     stderr: Expected,
 }
 
+#[derive(Clone)]
 enum Expected {
     Exactly(String),
     Anything,
@@ -35,7 +44,7 @@ enum Expected {
 
 /// What a run left behind, for more to be asked of it.
 pub(crate) struct Run {
-    pub(crate) temp: TempDir,
+    pub(crate) temp: Rc<TempDir>,
     /// With the changing parts replaced, as in expectations.
     pub(crate) stdout: String,
     /// With the changing parts replaced, as in expectations.
@@ -58,7 +67,9 @@ impl Test {
         ]);
         Self {
             directory: root.join("project"),
-            temp,
+            temp: Rc::new(temp),
+            program: SQUIRE.into(),
+            wrapper: Vec::new(),
             arguments: Vec::new(),
             environment,
             stdin: Vec::new(),
@@ -106,6 +117,30 @@ impl Test {
     pub(crate) fn agent(self, name: &str, script: &str) -> Self {
         let script = self.filled(script);
         self.link(fake_agent(), &format!("bin/{name}")).env("FAKE_AGENT", script)
+    }
+
+    /// Writes a program. Another process writes it: while this one holds it open, a fork in another thread would hold
+    /// it open too, and the kernel starts no program that is being written ("Text file busy").
+    pub(crate) fn script(self, relative: &str, text: &str) -> Self {
+        let text = self.filled(text);
+        let test = self.write(relative, "");
+        let mut writer = Command::new("/bin/sh");
+        writer.args(["-c", "printf %s \"$1\" > \"$2\"", "sh", &text]).arg(test.path(relative));
+        assert!(writer.status().unwrap().success());
+        test.mode(relative, 0o755)
+    }
+
+    /// Starts squire by another path to it.
+    pub(crate) fn program(mut self, relative: &str) -> Self {
+        self.program = self.path(relative);
+        self
+    }
+
+    /// Starts squire from a shell, behind these commands, as its successor.
+    pub(crate) fn behind(mut self, commands: &str) -> Self {
+        let script = format!("{commands}; exec \"$@\"");
+        self.wrapper = ["/bin/sh", "-c", &script, "sh"].map(OsString::from).to_vec();
+        self
     }
 
     pub(crate) fn env(mut self, name: &str, value: impl Into<OsString>) -> Self {
@@ -177,19 +212,33 @@ impl Test {
 
     /// The command as it would run, for a test that needs more than a start and an end.
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(SQUIRE);
-        command.args(&self.arguments).env_clear().envs(&self.environment).current_dir(&self.directory);
+        let mut words = self.wrapper.iter().cloned().chain([self.program.clone().into()]);
+        let mut command = Command::new(words.next().unwrap());
         command
+            .args(words)
+            .args(&self.arguments)
+            .env_clear()
+            .envs(&self.environment)
+            .current_dir(&self.directory);
+        command
+    }
+
+    /// Starts squire, for a test that does something while the agent runs.
+    #[track_caller]
+    pub(crate) fn start(self) -> Running {
+        let mut command = self.command();
+        let child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Running::new(self, child)
     }
 
     #[track_caller]
     fn end(self, status: ExitStatus) -> Run {
-        let mut command = self.command();
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // An agent may end without having read it all.
-        let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), &self.stdin);
-        let output = child.wait_with_output().unwrap();
+        self.start().end(status)
+    }
+
+    #[track_caller]
+    fn judge(self, output: &Output, status: ExitStatus) -> Run {
         let root = self.root();
         let run = Run {
             stdout: normal(&String::from_utf8_lossy(&output.stdout), &root),
@@ -210,7 +259,16 @@ impl Test {
                 wrong.push(format!("{name}:\n{found}\ninstead of:\n{expected}"));
             }
         }
-        assert!(wrong.is_empty(), "{}\n(stdout: {}\nstderr: {})", wrong.join("\n"), run.stdout, run.stderr);
+        let words = self.arguments.iter().map(|word| word.to_string_lossy().chars().take(200).collect());
+        let words: Vec<String> = words.collect();
+        assert!(
+            wrong.is_empty(),
+            "squire {}\n{}\n(stdout: {}\nstderr: {})",
+            words.join(" "),
+            wrong.join("\n"),
+            run.stdout,
+            run.stderr
+        );
         run
     }
 
@@ -228,8 +286,36 @@ impl Run {
     /// What the fake agent was given.
     #[track_caller]
     pub(crate) fn agent(&self) -> Value {
-        let log = fs::read(self.path("agent.json")).expect("the agent was not started");
-        serde_json::from_slice(&log).unwrap()
+        let path = self.path("agent.json");
+        assert!(path.exists(), "the agent was not started; stderr: {}", self.stderr);
+        // An umask may have made it unreadable.
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+    }
+
+    /// The bytes of the agent's arguments, as they came.
+    #[track_caller]
+    pub(crate) fn agent_argument_bytes(&self) -> Vec<Vec<u8>> {
+        let agent = self.agent();
+        if let Some(bytes) = agent.get("argv_bytes") {
+            return serde_json::from_value(bytes.clone()).unwrap();
+        }
+        let arguments: Vec<String> = serde_json::from_value(agent["argv"].clone()).unwrap();
+        arguments.into_iter().map(String::into_bytes).collect()
+    }
+
+    /// A variable that the agent was given.
+    #[track_caller]
+    pub(crate) fn agent_variable(&self, name: &str) -> Option<String> {
+        self.agent()["env"].get(name).map(|value| value.as_str().unwrap().to_owned())
+    }
+
+    /// The file that the agent was given at a path with this end, as it saw it.
+    #[track_caller]
+    pub(crate) fn agent_file(&self, end: &str) -> Value {
+        let files = self.agent()["files"].as_array().unwrap().clone();
+        let found = files.into_iter().find(|file| file["path"].as_str().unwrap().ends_with(end));
+        found.unwrap_or_else(|| panic!("the agent had no file {end}"))
     }
 
     /// The agent's arguments, with the changing parts replaced.
