@@ -179,17 +179,20 @@ impl PrivateDirectory {
     /// Removes what was written and the directory, and nothing else.
     pub fn remove(self) -> io::Result<()> {
         for name in &self.files {
-            rustix::fs::unlinkat(&self.handle, name, AtFlags::empty())?;
+            unless_gone(rustix::fs::unlinkat(&self.handle, name, AtFlags::empty()))?;
         }
-        rustix::fs::rmdir(&self.path)?;
-        Ok(())
+        unless_gone(rustix::fs::rmdir(&self.path))
     }
 }
 
 /// Opens a directory that nobody else can write, made with its missing parents.
 fn private_base(base: &Path) -> io::Result<OwnedFd> {
     make_private(base)?;
-    let handle = rustix::fs::open(base, DIRECTORY, Mode::empty())?;
+    let flags = DIRECTORY | OFlags::NOFOLLOW;
+    let handle = rustix::fs::open(base, flags, Mode::empty()).map_err(|error| match error {
+        Errno::LOOP | Errno::NOTDIR => other(format!("{} is no directory of its own", base.display())),
+        error => error.into(),
+    })?;
     let stat = rustix::fs::fstat(&handle)?;
     if !is_ours(&stat) || Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH) {
         return Err(other(format!("{} is not ours alone to write", base.display())));
@@ -235,7 +238,12 @@ pub fn names_in(directory: &Path) -> Vec<String> {
 
 /// Removes one file of our own, where it is still there.
 pub fn remove_private(directory: &Path, name: &str) -> io::Result<()> {
-    match rustix::fs::unlink(directory.join(name)) {
+    unless_gone(rustix::fs::unlink(directory.join(name)))
+}
+
+/// A removal of what somebody else removed already is done.
+fn unless_gone(removed: Result<(), Errno>) -> io::Result<()> {
+    match removed {
         Ok(()) | Err(Errno::NOENT) => Ok(()),
         Err(error) => Err(error.into()),
     }
@@ -278,6 +286,17 @@ pub struct ProjectFile {
     made_directory: bool,
 }
 
+/// Makes a directory as the user's own programs would, but usable by the user under any umask.
+fn make_directory(parent: &OwnedFd, name: &str) -> io::Result<OwnedFd> {
+    let everything = Mode::RWXU | Mode::RWXG | Mode::RWXO;
+    let umask = rustix::process::umask(everything);
+    rustix::process::umask(umask - Mode::RWXU);
+    let made = rustix::fs::mkdirat(parent, name, everything);
+    rustix::process::umask(umask);
+    made?;
+    open_no_follow(parent, name.as_ref(), DIRECTORY)?.ok_or_else(|| other(format!("{name} vanished")))
+}
+
 /// What a file held, and its permissions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Held {
@@ -293,18 +312,10 @@ impl ProjectFile {
         let (directory_name, name) =
             relative.split_once('/').ok_or_else(|| other("the file wants a directory of its own"))?;
         let parent = rustix::fs::open(root, DIRECTORY, Mode::empty())?;
-        let (directory, made_directory) =
-            if let Some(directory) = open_no_follow(&parent, directory_name.as_ref(), DIRECTORY)? {
-                (directory, false)
-            } else {
-                rustix::fs::mkdirat(
-                    &parent,
-                    directory_name,
-                    Mode::RWXU | Mode::RGRP | Mode::XGRP | Mode::ROTH | Mode::XOTH,
-                )?;
-                let made = open_no_follow(&parent, directory_name.as_ref(), DIRECTORY)?;
-                (made.ok_or_else(|| other(format!("{directory_name} vanished")))?, true)
-            };
+        let (directory, made_directory) = match open_no_follow(&parent, directory_name.as_ref(), DIRECTORY)? {
+            Some(directory) => (directory, false),
+            None => (make_directory(&parent, directory_name)?, true),
+        };
         let (directory_name, name) = (directory_name.to_owned(), name.to_owned());
         Ok(Self { directory, parent, directory_name, name, made_directory })
     }

@@ -74,6 +74,11 @@ impl Plan {
         })
     }
 
+    /// Whether the launch writes files, so that something has to be put back after the agent.
+    pub fn leaves_files(&self) -> bool {
+        !self.artifacts.files.is_empty()
+    }
+
     /// Why nothing at all is added, where that is so.
     pub fn no_session(&self) -> Option<&Note> {
         self.artifacts.notes.iter().find(|note| note.code == Code::NoSession)

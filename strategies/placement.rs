@@ -155,7 +155,7 @@ impl Placement {
         let word_like = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-';
         match self.bare_word {
             BareWord::PerhapsSubcommand
-                if !is(self.sessions) && word.iter().all(word_like) && word != b"-" =>
+                if !is(self.sessions) && !word.is_empty() && word.iter().all(word_like) && word != b"-" =>
             {
                 Some(Spot::UnknownWord(printable(word)))
             }

@@ -79,6 +79,8 @@ pub enum Read {
 pub enum Base {
     /// The home directory.
     Home,
+    /// The directory that a variable names, if it is set.
+    Named(&'static str),
     /// The directory that a variable names, or one below the home directory where it is unset.
     Variable(&'static str, &'static str),
 }

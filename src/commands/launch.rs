@@ -30,9 +30,13 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
         output.data(&shown(&plan, &program, options.json));
         return Ok(Exit::DONE);
     }
-    let program = program?;
-    tell(&plan, options, output, &surroundings);
-    runner::run(&plan, &program, &options.arguments, environment, &surroundings.directories, output)
+    let around = runner::Surroundings {
+        environment,
+        directories: &surroundings.directories,
+        project: surroundings.project_root(),
+    };
+    let announce = || tell(&plan, options, output, &surroundings);
+    runner::run(&plan, &program?, &options.arguments, around, output, announce)
 }
 
 /// Names every variable that a selected server needs and that is not there, all at once (case B21).

@@ -21,24 +21,37 @@ use crate::files;
 /// The signals that squire passes on.
 const FORWARDED: &[i32] = &[SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2];
 
-/// Starts the agent and waits for its end. `spawned` is the error of the start, if there is one.
-pub(super) fn run(command: &mut Command) -> Result<io::Result<Exit>> {
-    // What the caller ignores stays ignored, here and in the agent.
-    let ignored = ignored_signals();
-    let handled = FORWARDED.iter().copied().filter(|signal| !ignored.contains(signal)).chain([SIGCHLD]);
-    let mut signals = SignalsInfo::<WithOrigin>::new(handled).context("signals can't be watched")?;
-    let child = match command.spawn() {
-        Ok(child) => child,
-        Err(error) => return Ok(Err(error)),
-    };
-    let pid =
-        i32::try_from(child.id()).ok().and_then(Pid::from_raw).context("the agent has no process id")?;
-    loop {
-        for origin in signals.wait() {
-            if origin.signal != SIGCHLD {
-                forward(&origin, pid);
-            } else if let Some(exit) = reap(pid)? {
-                return Ok(Ok(exit));
+/// The signals that are waited for, from before anything is staged until everything is put back.
+pub(super) struct Watch(SignalsInfo<WithOrigin>);
+
+impl Watch {
+    /// From here on no signal ends squire by itself.
+    pub(super) fn begin() -> Result<Self> {
+        // What the caller ignores stays ignored, here and in the agent.
+        let ignored = ignored_signals();
+        let handled = FORWARDED.iter().copied().filter(|signal| !ignored.contains(signal)).chain([SIGCHLD]);
+        Ok(Self(SignalsInfo::new(handled).context("signals can't be watched")?))
+    }
+
+    /// A signal that came before there was an agent to pass it on to.
+    pub(super) fn interruption(&mut self) -> Option<i32> {
+        self.0.pending().map(|origin| origin.signal).find(|signal| *signal != SIGCHLD)
+    }
+
+    /// Starts the agent and waits for its end. The inner error is that of the start.
+    pub(super) fn run(mut self, command: &mut Command) -> Result<io::Result<Exit>> {
+        let child = match command.spawn() {
+            Ok(child) => child,
+            Err(error) => return Ok(Err(error)),
+        };
+        let agent = Pid::from_child(&child);
+        loop {
+            for origin in self.0.wait() {
+                if origin.signal != SIGCHLD {
+                    forward(&origin, agent);
+                } else if let Some(exit) = reap(agent)? {
+                    return Ok(Ok(exit));
+                }
             }
         }
     }

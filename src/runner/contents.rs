@@ -44,6 +44,7 @@ fn fetch_file(read: Read, path: &Path) -> Option<Content> {
 fn base_directory(base: Base, environment: &Environment) -> Option<PathBuf> {
     match base {
         Base::Home => environment.home(),
+        Base::Named(name) => environment.get(name).map(PathBuf::from),
         Base::Variable(name, below_home) => {
             let named = environment.get(name).map(PathBuf::from);
             named.or_else(|| environment.home().map(|home| home.join(below_home)))

@@ -11,6 +11,8 @@ use crate::files::{Held, ProjectFile};
 /// How often a save by somebody else may get in between before squire gives up.
 const ATTEMPTS: usize = 16;
 
+const NOT_TEXT: &str = "it is not UTF-8";
+
 /// A file with our entries in it.
 #[derive(Debug)]
 pub(super) struct Merged {
@@ -47,7 +49,8 @@ impl Merged {
     fn put_in(file: &ProjectFile, at: &str, entries: &Map<String, Value>) -> Result<(Option<Held>, Vec<u8>)> {
         for _ in 0..ATTEMPTS {
             let original = file.read()?;
-            let text = as_text(original.as_ref())?;
+            let held = original.as_ref().map(|held| held.bytes.as_slice()).unwrap_or_default();
+            let text = std::str::from_utf8(held).map_err(|_| anyhow!(NOT_TEXT))?;
             let ours = json_edit::add(text, at, entries).map_err(|reason| anyhow!(reason))?.into_bytes();
             if file.replace(original.as_ref(), &ours)? {
                 return Ok((original, ours));
@@ -69,21 +72,9 @@ impl Merged {
         for _ in 0..ATTEMPTS {
             // Deleted meanwhile: then that is what the user wants.
             let Some(now) = self.file.read()? else { return Ok(()) };
-            let settled = if now.bytes == self.ours {
-                match &self.original {
-                    Some(original) => self.file.replace(Some(&now), &original.bytes)?,
-                    None => self.file.remove(&now)?,
-                }
-            } else {
-                let original = as_text(self.original.as_ref())?;
-                let without = json_edit::take_out(
-                    as_text(Some(&now))?,
-                    self.at,
-                    &self.entries,
-                    self.original.as_ref().map(|_| original),
-                )
-                .map_err(|reason| anyhow!(reason))?;
-                self.file.replace(Some(&now), without.as_bytes())?
+            let settled = match self.without_ours(&now)? {
+                Some(bytes) => self.file.replace(Some(&now), &bytes)?,
+                None => self.file.remove(&now)?,
             };
             if settled {
                 return Ok(());
@@ -91,8 +82,17 @@ impl Merged {
         }
         bail!("somebody keeps saving it")
     }
-}
 
-fn as_text(held: Option<&Held>) -> Result<&str> {
-    held.map_or(Ok(""), |held| std::str::from_utf8(&held.bytes).map_err(|_| anyhow!("it is not UTF-8")))
+    /// What is to stand in the file, or `None` where it is to go.
+    fn without_ours(&self, now: &Held) -> Result<Option<Vec<u8>>> {
+        let original = self.original.as_ref().map(|held| held.bytes.clone());
+        if now.bytes == self.ours {
+            return Ok(original);
+        }
+        let text = |bytes| std::str::from_utf8(bytes).map_err(|_| anyhow!(NOT_TEXT));
+        let original = original.as_deref().map(text).transpose()?;
+        json_edit::take_out(text(&now.bytes)?, self.at, &self.entries, original, text(&self.ours)?)
+            .map(|text| text.map(String::into_bytes))
+            .map_err(|reason| anyhow!(reason))
+    }
 }

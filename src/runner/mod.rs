@@ -29,6 +29,7 @@ use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::plan::Plan;
+use child::Watch;
 use stage::Staged;
 
 /// The agent's program and its first words.
@@ -63,48 +64,69 @@ impl AgentProgram {
     }
 }
 
-/// Stages a plan, runs the agent with the user's words and puts back what was staged.
+/// What a launch runs in.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// The process's environment.
+    pub environment: &'a Environment,
+    /// squire's own directories.
+    pub directories: &'a Directories,
+    /// The project's real path.
+    pub project: Option<&'a Path>,
+}
+
+/// Stages a plan, runs the agent with the user's words and puts back what was staged. `announce` is called right
+/// before the agent starts.
 ///
 /// An error means that the agent was not started, and that nothing is left of the launch.
 pub fn run(
     plan: &Plan,
     program: &AgentProgram,
     words: &[OsString],
-    environment: &Environment,
-    directories: &Directories,
+    surroundings: Surroundings<'_>,
     output: Output,
+    announce: impl FnOnce(),
 ) -> Result<Exit> {
-    let mut staged = Staged::new(plan, environment, directories, output)?;
-    let prepared = prepare(plan, program, words, environment, &staged);
-    let mut command = match prepared {
-        Ok(command) => command,
-        Err(error) => {
-            staged.undo(output);
-            return Err(error);
-        }
-    };
-    if let Some(id) = staged.launch_id() {
-        command.env(LAUNCH_VARIABLE, id);
-    } else {
-        command.env_remove(LAUNCH_VARIABLE);
-    }
-    if !staged.must_be_undone() {
-        let error = command.exec();
-        staged.undo(output);
-        return Err(not_started(program, &error));
-    }
-    let outcome = child::run(&mut command);
+    // From before the first file on, so that a signal at any moment leaves nothing.
+    let mut watch = plan.leaves_files().then(Watch::begin).transpose()?;
+    let mut staged = Staged::new(plan, surroundings, output)?;
+    let outcome = start(plan, program, words, surroundings, &staged, announce, &mut watch);
     staged.undo(output);
-    outcome?.map_err(|error| not_started(program, &error))
+    outcome
+}
+
+fn start(
+    plan: &Plan,
+    program: &AgentProgram,
+    words: &[OsString],
+    surroundings: Surroundings<'_>,
+    staged: &Staged,
+    announce: impl FnOnce(),
+    watch: &mut Option<Watch>,
+) -> Result<Exit> {
+    let mut command = prepare(plan, program, words, surroundings.environment, staged)?;
+    match staged.launch_id() {
+        Some(id) => command.env(LAUNCH_VARIABLE, id),
+        None => command.env_remove(LAUNCH_VARIABLE),
+    };
+    if let Some(signal) = watch.as_mut().and_then(Watch::interruption) {
+        return Ok(Exit::Signal(signal));
+    }
+    announce();
+    let ended = match watch.take() {
+        Some(watch) => watch.run(&mut command)?,
+        None => Err(command.exec()),
+    };
+    ended.map_err(|error| not_started(program, &error))
 }
 
 fn not_started(program: &AgentProgram, error: &std::io::Error) -> anyhow::Error {
-    let message = format!("{} could not be started: {error}", program.path.display());
+    let path = program.path.display();
     match error.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied => {
-            anyhow::Error::from(NotRunnable::NotExecutable(program.path.clone())).context(message)
+            NotRunnable::Refused(program.path.clone(), error.to_string()).into()
         }
-        _ => anyhow!(message),
+        _ => anyhow!("{path} could not be started: {error}"),
     }
 }
 

@@ -15,6 +15,8 @@ const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 pub enum NotRunnable {
     /// It is there, and may not be executed.
     NotExecutable(PathBuf),
+    /// The system refused to start it, with this reason: its interpreter is missing, say.
+    Refused(PathBuf, String),
     /// It is nowhere on PATH but in these places, which are skipped with their reasons.
     NotFound {
         /// What was looked for.
@@ -28,7 +30,7 @@ impl NotRunnable {
     /// The exit code, as env(1) has it.
     pub fn exit(&self) -> Exit {
         match self {
-            Self::NotExecutable(_) => Exit::NOT_EXECUTABLE,
+            Self::NotExecutable(_) | Self::Refused(..) => Exit::NOT_EXECUTABLE,
             Self::NotFound { .. } => Exit::NOT_FOUND,
         }
     }
@@ -38,6 +40,9 @@ impl fmt::Display for NotRunnable {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotExecutable(path) => write!(formatter, "{} can't be executed", path.display()),
+            Self::Refused(path, reason) => {
+                write!(formatter, "{} could not be started: {reason}", path.display())
+            }
             Self::NotFound { name, skipped } => {
                 write!(formatter, "{name} was not found on PATH")?;
                 for (path, reason) in skipped {

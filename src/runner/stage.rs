@@ -1,14 +1,13 @@
 //! What a launch put on disk, and how it goes away again.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use squire_strategies::File;
 
+use super::Surroundings;
 use super::merge::Merged;
 use super::record::Record;
-use crate::config::Directories;
-use crate::environment::Environment;
 use crate::files::{self, PrivateDirectory};
 use crate::output::Output;
 use crate::plan::Plan;
@@ -24,14 +23,9 @@ pub(super) struct Staged {
 
 impl Staged {
     /// Stages a plan. On an error nothing is left.
-    pub(super) fn new(
-        plan: &Plan,
-        environment: &Environment,
-        directories: &Directories,
-        output: Output,
-    ) -> Result<Self> {
+    pub(super) fn new(plan: &Plan, surroundings: Surroundings<'_>, output: Output) -> Result<Self> {
         let mut staged = Self::default();
-        match staged.fill(plan, environment, directories) {
+        match staged.fill(plan, surroundings) {
             Ok(()) => Ok(staged),
             Err(error) => {
                 staged.undo(output);
@@ -40,13 +34,14 @@ impl Staged {
         }
     }
 
-    fn fill(&mut self, plan: &Plan, environment: &Environment, directories: &Directories) -> Result<()> {
-        if plan.delivered().is_empty() && plan.artifacts.files.is_empty() {
+    fn fill(&mut self, plan: &Plan, surroundings: Surroundings<'_>) -> Result<()> {
+        let Surroundings { environment, directories, .. } = surroundings;
+        if plan.delivered().is_empty() && !plan.leaves_files() {
             return Ok(());
         }
         for file in &plan.artifacts.files {
             match file {
-                File::Private { name, text } => self.write_private(name, text, environment, directories)?,
+                File::Private { name, text } => self.write_private(name, text, surroundings)?,
                 File::Merge { path, at, entries } => {
                     let directory = environment.directory()?;
                     let is_home = environment.home().is_some_and(|home| files::same_file(&home, directory));
@@ -67,10 +62,15 @@ impl Staged {
         &mut self,
         name: &'static str,
         text: &str,
-        environment: &Environment,
-        directories: &Directories,
+        surroundings: Surroundings<'_>,
     ) -> Result<()> {
-        let runtime = environment.xdg("XDG_RUNTIME_DIR").filter(|directory| files::is_private(directory));
+        let Surroundings { environment, directories, project } = surroundings;
+        let in_project = |directory: &Path| {
+            project.is_some_and(|project| files::real_path_of_existing_part(directory).starts_with(project))
+        };
+        let runtime = environment
+            .xdg("XDG_RUNTIME_DIR")
+            .filter(|directory| files::is_private(directory) && !in_project(directory));
         let base =
             runtime.map_or_else(|| directories.state.join("private"), |directory| directory.join("squire"));
         let failed = || format!("no private directory can be had in {}", base.display());
@@ -90,11 +90,6 @@ impl Staged {
     /// The id of the launch record.
     pub(super) fn launch_id(&self) -> Option<&str> {
         self.record.as_ref().map(|record| record.id.as_str())
-    }
-
-    /// Whether squire must outlive the agent. A record alone may stay until the next launch.
-    pub(super) fn must_be_undone(&self) -> bool {
-        self.private.is_some() || !self.merged.is_empty()
     }
 
     /// Puts everything back; what can't be is told.
