@@ -288,10 +288,10 @@ pub struct ProjectFile {
 
 /// Makes a directory as the user's own programs would, but usable by the user under any umask.
 fn make_directory(parent: &OwnedFd, name: &str) -> io::Result<OwnedFd> {
-    let everything = Mode::RWXU | Mode::RWXG | Mode::RWXO;
-    let umask = rustix::process::umask(everything);
+    let usual = Mode::RWXU | Mode::RGRP | Mode::XGRP | Mode::ROTH | Mode::XOTH;
+    let umask = rustix::process::umask(Mode::RWXG | Mode::RWXO);
     rustix::process::umask(umask - Mode::RWXU);
-    let made = rustix::fs::mkdirat(parent, name, everything);
+    let made = rustix::fs::mkdirat(parent, name, usual);
     rustix::process::umask(umask);
     made?;
     open_no_follow(parent, name.as_ref(), DIRECTORY)?.ok_or_else(|| other(format!("{name} vanished")))

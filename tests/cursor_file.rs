@@ -36,9 +36,7 @@ fn seen(run: &Run) -> (Value, String) {
 
 #[track_caller]
 fn parsed(text: &str) -> Value {
-    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let root = jsonc_parser::cst::CstRootNode::parse(body, &jsonc_parser::ParseOptions::default());
-    root.unwrap().to_serde_value().unwrap()
+    squire_strategies::parse_jsonc(text.as_bytes()).unwrap()
 }
 
 #[track_caller]

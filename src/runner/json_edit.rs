@@ -1,51 +1,59 @@
-//! Entries into and out of a JSON file with comments, leaving every other byte as it is. Pure.
+//! Entries into and out of a JSON file with comments. Every other byte stays as it is: text is spliced at the places
+//! that a parser names, and never written anew. Pure.
 
-use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
+use std::ops::Range;
+
+use jsonc_parser::ast::{Object, Value as Node};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::{Map, Value};
+
+use super::splice::{Splice, rebase, splice};
 
 /// Adds entries to the object `at` of the top level, in place of those of the same name.
 ///
 /// The error says why the text can't be edited.
 pub(super) fn add(text: &str, at: &str, entries: &Map<String, Value>) -> Result<String, String> {
     let (mark, body) = split_mark(text);
-    let root = parse(body)?;
-    let object = match root.value() {
-        None => root.object_value_or_set(),
-        Some(_) => root.object_value().ok_or("its top level is no object")?,
-    };
-    refuse_twice(&object, at)?;
-    let servers = match object.get(at) {
-        None => object.object_value_or_set(at),
-        Some(_) => object.object_value(at).ok_or_else(|| format!("its `{at}` is no object"))?,
-    };
-    for (name, entry) in entries {
-        refuse_twice(&servers, name)?;
-        match servers.get(name) {
-            Some(existing) => existing.set_value(input(entry)),
-            None => {
-                servers.append(name, input(entry));
-            }
-        }
-    }
-    Ok(format!("{mark}{root}"))
+    add_to_body(body, at, entries).map(|added| format!("{mark}{added}"))
 }
 
-/// Of two members of one name a reader takes the last, so that an entry put into the first would be lost.
-fn refuse_twice(object: &CstObject, name: &str) -> Result<(), String> {
-    let found = object
-        .properties()
-        .iter()
-        .filter(|property| property.decoded_name().as_deref() == Some(name))
-        .count();
-    if found > 1 { Err(format!("it has `{name}` {found} times")) } else { Ok(()) }
+fn add_to_body(text: &str, at: &str, entries: &Map<String, Value>) -> Result<String, String> {
+    let member = |(name, entry): (&String, &Value)| format!("{}: {entry}", Value::from(name.as_str()));
+    let Some(root) = parse(text)? else {
+        let members: Vec<String> = entries.iter().map(member).collect();
+        return Ok(format!(
+            "{text}{{\n  {}: {{\n    {}\n  }}\n}}\n",
+            Value::from(at),
+            members.join(",\n    ")
+        ));
+    };
+    let root = root.as_object().ok_or("its top level is no object")?;
+    let Some(servers) = find(root, at)? else {
+        let members: Vec<String> = entries.iter().map(member).collect();
+        let all = format!("{}: {{{}}}", Value::from(at), members.join(", "));
+        return Ok(splice(text, vec![first_in(root, text, &[all])]));
+    };
+    let servers = servers.as_object().ok_or_else(|| format!("its `{at}` is no object"))?;
+    let mut splices = Vec::new();
+    let mut new = Vec::new();
+    for (name, entry) in entries {
+        match find(servers, name)? {
+            Some(own) => splices.push(Splice { range: bytes(own), text: entry.to_string() }),
+            None => new.push(member((name, entry))),
+        }
+    }
+    if !new.is_empty() {
+        splices.push(first_in(servers, text, &new));
+    }
+    Ok(splice(text, splices))
 }
 
 /// Takes our entries out of a text that somebody edited after we made `ours` of `original`. `None` where nothing of
 /// the user's is left in a file that we made.
 ///
-/// An edit beside our entries is applied to the original, to the byte. Otherwise our entries are taken out one by
-/// one: one that is no longer as we wrote it is left, and where the original had one of the same name, that comes back.
+/// An edit beside our entries is applied to the original. Otherwise our entries are taken out one by one: one that is
+/// no longer as we wrote it is left, and where the original had one of the same name, that comes back.
 pub(super) fn take_out(
     text: &str,
     at: &str,
@@ -53,88 +61,99 @@ pub(super) fn take_out(
     original: Option<&str>,
     ours: &str,
 ) -> Result<Option<String>, String> {
-    let (mark, body) = split_mark(text);
-    let root = parse(body)?;
-    if let Some(rebased) = original.and_then(|original| rebase(original, ours, text)) {
+    let (mark, text) = split_mark(text);
+    let original = original.map(|original| split_mark(original).1);
+    let taken = take_out_of_body(text, at, entries, original, split_mark(ours).1)?;
+    Ok(taken.map(|text| format!("{mark}{text}")))
+}
+
+fn take_out_of_body(
+    text: &str,
+    at: &str,
+    entries: &Map<String, Value>,
+    original: Option<&str>,
+    ours: &str,
+) -> Result<Option<String>, String> {
+    let parsed = parse(text)?;
+    if let Some(rebased) = original.and_then(|original| rebase(original, ours, text))
+        && parse(&rebased).is_ok()
+    {
         return Ok(Some(rebased));
     }
-    let original_root = original.map(|text| parse(split_mark(text).1)).transpose()?;
-    let original_servers = original_root.as_ref().and_then(|root| root.object_value()?.object_value(at));
-    let Some(servers) = root.object_value().and_then(|object| object.object_value(at)) else {
-        return Ok(Some(text.to_owned()));
-    };
-    let mut comes_back = Vec::new();
-    for (name, entry) in entries {
-        let Some(property) = servers.get(name) else { continue };
-        if property.value().and_then(|value| value.to_serde_value()).as_ref() != Some(entry) {
+    let root = parsed.as_ref().and_then(Node::as_object);
+    let Some(servers) = root.and_then(|root| root.get_object(at)) else { return Ok(Some(text.to_owned())) };
+    let original_root = original.map(parse).transpose()?.flatten();
+    let original_servers =
+        original_root.as_ref().and_then(Node::as_object).and_then(|root| root.get_object(at));
+    let mut splices = Vec::new();
+    let mut removed = 0;
+    for property in &servers.properties {
+        let name = property.name.as_str();
+        let written = text.get(bytes(&property.value)).unwrap_or_default();
+        if entries.get(name) != squire_strategies::parse_jsonc(written.as_bytes()).ok().as_ref() {
             continue;
         }
-        match original_servers.as_ref().and_then(|servers| servers.get(name)?.value()) {
-            None => property.remove(),
-            Some(value) => {
-                // The editor would spell numbers and strings anew, so a word stands in until the text is written.
-                let word = placeholder(text, comes_back.len());
-                property.set_value(CstInputValue::String(word.clone()));
-                comes_back.push((word, value.to_string()));
-            }
+        let own = original_servers.and_then(|servers| servers.get(name)).map(|own| bytes(&own.value));
+        if let Some(own) = own {
+            let own = original.and_then(|original| original.get(own)).unwrap_or_default();
+            splices.push(Splice { range: bytes(&property.value), text: own.into() });
+        } else {
+            splices.push(Splice { range: with_comma(text, bytes(property)), text: String::new() });
+            removed += 1;
         }
     }
-    let had_servers = original_root.as_ref().and_then(|root| root.object_value()?.get(at)).is_some();
-    if !had_servers
-        && servers.properties().is_empty()
-        && let Some(property) = root.object_value().and_then(|object| object.get(at))
-    {
-        property.remove();
+    let ours_alone = removed == servers.properties.len() && original_servers.is_none();
+    if let Some(whole) = root.and_then(|root| root.get(at)).filter(|_| ours_alone) {
+        splices = vec![Splice { range: with_comma(text, bytes(whole)), text: String::new() }];
     }
-    let mut out = format!("{mark}{root}");
-    for (word, value) in comes_back {
-        out = out.replace(&format!("\"{word}\""), &value);
-    }
+    let out = splice(text, splices);
+    // What was not foreseen must not leave a broken file.
+    parse(&out)?;
     let nothing_left = original.is_none() && out.chars().filter(|c| !c.is_whitespace()).eq("{}".chars());
     Ok((!nothing_left).then_some(out))
 }
 
-/// A word that the text does not hold.
-fn placeholder(text: &str, number: usize) -> String {
-    let mut word = format!("squire-original-{number}");
-    while text.contains(&word) {
-        word.push('-');
-    }
-    word
-}
-
-/// Applies the edit that made `edited` of `ours` to the original, where it does not touch what makes `ours` of it.
-fn rebase(original: &str, ours: &str, edited: &str) -> Option<String> {
-    let (before, after) = common_ends(original, ours);
-    let (kept_before, kept_after) = common_ends(ours, edited);
-    if kept_before + after >= ours.len() {
-        // The edit lies behind ours.
-        let behind = ours.len() - kept_before;
-        let head = original.get(..original.len().checked_sub(behind)?)?;
-        Some(format!("{head}{}", edited.get(kept_before..)?))
-    } else if kept_after + before >= ours.len() {
-        // The edit lies before ours, where the original and ours are the same.
-        let head = edited.get(..edited.len() - kept_after)?;
-        Some(format!("{head}{}", original.get(ours.len() - kept_after..)?))
-    } else {
-        None
-    }
-}
-
-/// How many bytes two texts share at the beginning and, of the rest, at the end; never within a character.
-fn common_ends(one: &str, other: &str) -> (usize, usize) {
-    let same = |(one, other): &(char, char)| one == other;
-    let before: usize = one.chars().zip(other.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
-    let (one, other) = (&one[before..], &other[before..]);
-    let after = one.chars().rev().zip(other.chars().rev()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
-    (before, after)
-}
-
+/// The byte order mark, if there is one, and the rest.
 fn split_mark(text: &str) -> (&str, &str) {
     text.strip_prefix('\u{feff}').map_or(("", text), |body| ("\u{feff}", body))
 }
 
-fn parse(text: &str) -> Result<CstRootNode, String> {
+/// Puts members at the beginning of an object, set off as its first one is.
+fn first_in(object: &Object<'_>, text: &str, members: &[String]) -> Splice {
+    let inside = object.range.start + 1;
+    let rest = text.get(inside..object.range.end).unwrap_or_default();
+    let gap = &rest[..rest.len() - rest.trim_start().len()];
+    let new = if object.properties.is_empty() {
+        members.join(", ")
+    } else {
+        members.iter().map(|member| format!("{gap}{member},")).collect()
+    };
+    Splice { range: inside..inside, text: new }
+}
+
+/// A member's range with the blanks before it and the comma that goes with it.
+fn with_comma(text: &str, member: Range<usize>) -> Range<usize> {
+    let before = text.get(..member.start).unwrap_or_default().trim_end();
+    let after = text.get(member.end..).unwrap_or_default();
+    match after.trim_start().strip_prefix(',') {
+        Some(rest) => before.len()..text.len() - rest.len(),
+        None => before.strip_suffix(',').unwrap_or(before).len()..member.end,
+    }
+}
+
+/// The value of a member. Of two of one name a reader takes the last, and an entry put into the first would be lost.
+fn find<'a, 'b>(object: &'b Object<'a>, name: &str) -> Result<Option<&'b Node<'a>>, String> {
+    let mut found = object.properties.iter().filter(|property| property.name.as_str() == name);
+    let value = found.next().map(|property| &property.value);
+    if found.next().is_some() { Err(format!("it has `{name}` more than once")) } else { Ok(value) }
+}
+
+fn bytes(node: &impl Ranged) -> Range<usize> {
+    let range = node.range();
+    range.start..range.end
+}
+
+fn parse(text: &str) -> Result<Option<Node<'_>>, String> {
     let options = ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
@@ -147,20 +166,8 @@ fn parse(text: &str) -> Result<CstRootNode, String> {
         allow_extended_string_escapes: false,
         allow_non_finite_numbers: false,
     };
-    CstRootNode::parse(text, &options).map_err(|error| format!("it is no JSON: {error}"))
-}
-
-fn input(value: &Value) -> CstInputValue {
-    match value {
-        Value::Null => CstInputValue::Null,
-        Value::Bool(flag) => CstInputValue::Bool(*flag),
-        Value::Number(number) => CstInputValue::Number(number.to_string()),
-        Value::String(text) => CstInputValue::String(text.clone()),
-        Value::Array(values) => CstInputValue::Array(values.iter().map(input).collect()),
-        Value::Object(entries) => {
-            CstInputValue::Object(entries.iter().map(|(key, value)| (key.clone(), input(value))).collect())
-        }
-    }
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &options);
+    parsed.map(|parsed| parsed.value).map_err(|error| format!("it is no JSON: {error}"))
 }
 
 #[cfg(test)]
@@ -168,6 +175,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use serde_json::json;
+
+    fn value(text: &str) -> Value {
+        squire_strategies::parse_jsonc(text.as_bytes()).unwrap()
+    }
 
     fn entries() -> Map<String, Value> {
         json!({"db": {"command": "squire", "args": ["gateway"]}}).as_object().cloned().unwrap()
@@ -180,7 +191,7 @@ mod tests {
         assert!(added.starts_with("\u{feff}{\r\n\t// ours\r\n\t\"x-team\": {\"z\": 1, \"a\": 12345678901234567890, \"b\": 1.0, \"c\": \"\\u00e9\"},\r\n"));
         assert!(added.contains("\"own\": {\"command\": \"x\",}, // keep"));
         assert!(!added.replace("\r\n", "").contains('\n'));
-        let parsed = parse(split_mark(&added).1).unwrap().to_serde_value().unwrap();
+        let parsed = value(&added);
         assert_eq!(parsed["mcpServers"]["db"], json!({"command": "squire", "args": ["gateway"]}));
         assert_eq!(parsed["mcpServers"]["own"], json!({"command": "x"}));
     }
@@ -189,7 +200,7 @@ mod tests {
     fn an_empty_file_and_a_file_without_servers_take_entries() {
         for text in ["", "  \n", "{}", "{ \"other\": [] }"] {
             let added = add(text, "mcpServers", &entries()).unwrap();
-            let parsed = parse(&added).unwrap().to_serde_value().unwrap();
+            let parsed = value(&added);
             assert_eq!(parsed["mcpServers"]["db"]["command"], "squire", "{text:?}");
         }
         for text in ["[]", "{\"mcpServers\": []}", "{", "{a: 1}", "{\"mcpServers\": null}"] {
@@ -233,7 +244,7 @@ mod tests {
         let ours = add("", "mcpServers", &entries()).unwrap();
         assert_eq!(back(&ours.replace('\n', "\n\n"), None, &ours), None);
         let kept = back(&ours.replacen('{', "{ \"x\": 1,", 1), None, &ours).unwrap();
-        assert_eq!(parse(&kept).unwrap().to_serde_value(), Some(json!({"x": 1})));
+        assert_eq!(value(&kept), json!({"x": 1}));
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod limits;
 mod merge;
 mod program;
 mod record;
+mod splice;
 mod stage;
 
 use std::ffi::{OsStr, OsString};
