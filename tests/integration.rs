@@ -4,10 +4,13 @@
     clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::panic,
     reason = "a test may write its files and fails by a panic"
 )]
 
 mod support;
 
+mod agents_rules;
+mod golden;
 mod launching;
 mod listing;
