@@ -11,6 +11,7 @@
 mod support;
 
 mod agents_rules;
+mod bad_input;
 mod golden;
 mod launching;
 mod listing;

@@ -26,6 +26,7 @@ pub(crate) struct Test {
     stdin: Vec<u8>,
     stdout: Expected,
     stderr: Expected,
+    unchanged: bool,
 }
 
 enum Expected {
@@ -64,6 +65,7 @@ impl Test {
             stdin: Vec::new(),
             stdout: Expected::Exactly(String::new()),
             stderr: Expected::Exactly(String::new()),
+            unchanged: false,
         }
     }
 
@@ -160,6 +162,12 @@ impl Test {
         self
     }
 
+    /// Nothing below home and project may be another after the run, directories and permissions included.
+    pub(crate) fn unchanged(mut self) -> Self {
+        self.unchanged = true;
+        self
+    }
+
     #[track_caller]
     pub(crate) fn success(self) -> Run {
         self.code(0)
@@ -168,6 +176,13 @@ impl Test {
     #[track_caller]
     pub(crate) fn code(self, code: i32) -> Run {
         self.end(ExitStatus::from_raw(code << 8))
+    }
+
+    /// For a test that looks at the exit code itself.
+    #[track_caller]
+    pub(crate) fn ends(self) -> (Run, Option<i32>) {
+        let (run, status) = self.run(None);
+        (run, status.code())
     }
 
     #[track_caller]
@@ -184,6 +199,12 @@ impl Test {
 
     #[track_caller]
     fn end(self, status: ExitStatus) -> Run {
+        self.run(Some(status)).0
+    }
+
+    #[track_caller]
+    fn run(self, status: Option<ExitStatus>) -> (Run, ExitStatus) {
+        let before = self.unchanged.then(|| snapshot(&self.root()));
         let mut command = self.command();
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -198,7 +219,9 @@ impl Test {
         };
         let mut wrong = Vec::new();
         // A core file is the system's business.
-        if (output.status.code(), output.status.signal()) != (status.code(), status.signal()) {
+        if let Some(status) = status
+            && (output.status.code(), output.status.signal()) != (status.code(), status.signal())
+        {
             wrong.push(format!("status: {} instead of {status}", output.status));
         }
         for (name, found, expected) in
@@ -210,8 +233,19 @@ impl Test {
                 wrong.push(format!("{name}:\n{found}\ninstead of:\n{expected}"));
             }
         }
+        if let Some(before) = before {
+            let after = snapshot(&root);
+            let changed: Vec<&String> = before
+                .keys()
+                .chain(after.keys())
+                .filter(|path| before.get(*path) != after.get(*path))
+                .collect();
+            if !changed.is_empty() {
+                wrong.push(format!("changed: {changed:?}"));
+            }
+        }
         assert!(wrong.is_empty(), "{}\n(stdout: {}\nstderr: {})", wrong.join("\n"), run.stdout, run.stderr);
-        run
+        (run, output.status)
     }
 
     fn filled(&self, text: &str) -> String {
@@ -260,6 +294,23 @@ impl Run {
         files.sort();
         files
     }
+}
+
+/// Everything below home and project: kind, permissions and content of each path.
+fn snapshot(root: &Path) -> BTreeMap<String, (String, Vec<u8>)> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![root.join("home"), root.join("project")];
+    while let Some(path) = open.pop() {
+        let metadata = fs::symlink_metadata(&path).unwrap();
+        let kind = metadata.file_type();
+        let bytes = if kind.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
+        if kind.is_dir() {
+            open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+        let told = format!("{kind:?} {:o}", metadata.permissions().mode());
+        found.insert(path.display().to_string(), (told, bytes));
+    }
+    found
 }
 
 /// Replaces what differs between two runs: the test's directory by `<T>`, programs by `<squire>` and `<server>`, the
