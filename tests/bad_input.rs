@@ -515,10 +515,15 @@ fn b60_without_a_home() {
         run(Test::new().env("SQUIRE_CONFIG_DIR", "/nonexistent/c").env("SQUIRE_STATE_DIR", "/nonexistent/s").env_remove("HOME"));
         run(Test::new().env("HOME", "/"));
         run(Test::new().env("HOME", "").env("SQUIRE_CONFIG_DIR", "/nonexistent/c"));
-        run(Test::new().env("HOME", "relative").env("SQUIRE_CONFIG_DIR", "/nonexistent/c"));
         run(Test::new().env("TMPDIR", "/nonexistent").env("XDG_CONFIG_HOME", "relative"));
     }
     assert!(!std::path::Path::new("/.config/squire").exists());
+    Test::new()
+        .env("HOME", "relative")
+        .args(["list"])
+        .stderr("squire: there is no home directory: set HOME or SQUIRE_CONFIG_DIR\n")
+        .unchanged()
+        .code(1);
 }
 
 #[test]

@@ -12,6 +12,10 @@ mod support;
 
 mod agents_rules;
 mod bad_input;
+mod gateway;
 mod golden;
+mod inspecting;
 mod launching;
 mod listing;
+mod project_layer;
+mod readme;
