@@ -508,7 +508,10 @@ mod tests {
         ));
         assert_eq!(resolved(&layers, &["one"], &[]), ["c", "a"]);
         assert_eq!(resolved(&layers, &["two"], &[]), ["c", "a", "squire", "b"]);
-        assert_eq!(resolved(&layers, &["two", "one", "two"], &["b", "off"]), ["c", "a", "squire", "b", "off disabled"]);
+        assert_eq!(
+            resolved(&layers, &["two", "one", "two"], &["b", "off"]),
+            ["c", "a", "squire", "b", "off disabled"]
+        );
         assert_eq!(resolved(&layers, &[], &["b", "a", "b"]), ["b", "a"]);
     }
 
@@ -539,7 +542,8 @@ mod tests {
             ["plain direct", "reference gateway", "limit gateway", "filter gateway", "chosen gateway"]
         );
         assert_eq!(routes(text, false)[0], "plain gateway");
-        for unfit in ["timeout = '1m'", "tools = {}", "headers = { A = '${env:X}' }", "result_limit = '1KiB'"] {
+        for unfit in ["timeout = '1m'", "tools = {}", "headers = { A = '${env:X}' }", "result_limit = '1KiB'"]
+        {
             let text = format!("[servers.a]\nurl = 'https://h/'\nroute = 'direct'\n{unfit}\n");
             assert!(resolve(&user(&text), &Selection::default(), &|_| true).is_err(), "{unfit}");
         }

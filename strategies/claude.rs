@@ -327,7 +327,9 @@ pub(crate) mod tests {
     /// Code, server and place of each note.
     pub(crate) fn codes(artifacts: &Artifacts) -> Vec<(Code, &str)> {
         let server = |note: &Note| note.server.clone();
-        let name = |name: &Name| artifacts.notes.iter().find_map(|note| note.server.as_ref().filter(|found| *found == name));
+        let name = |name: &Name| {
+            artifacts.notes.iter().find_map(|note| note.server.as_ref().filter(|found| *found == name))
+        };
         artifacts
             .notes
             .iter()
@@ -339,7 +341,9 @@ pub(crate) mod tests {
     fn b86_where_all_are_left_out_nothing_is_emitted() {
         let left_out = plan(&Claude, &[direct("a", "https://h/${X}")], &[]).unwrap();
         assert_eq!(codes(&left_out), [(Code::Inexpressible, "a")]);
-        assert!(left_out.files.is_empty() && left_out.arguments.is_empty() && left_out.environment.is_empty());
+        assert!(
+            left_out.files.is_empty() && left_out.arguments.is_empty() && left_out.environment.is_empty()
+        );
         assert_eq!(plan(&Claude, &[], &[]).unwrap(), Artifacts::default());
     }
 
@@ -359,11 +363,16 @@ pub(crate) mod tests {
         let state = |text: &str| {
             let contents = vec![found(STATE, "/h/.claude.json", text)];
             let artifacts = plan(&Claude, &[program("a"), program("b")], &contents).unwrap();
-            codes(&artifacts).iter().map(|(code, server)| format!("{} {server}", code.as_str())).collect::<Vec<_>>()
+            codes(&artifacts)
+                .iter()
+                .map(|(code, server)| format!("{} {server}", code.as_str()))
+                .collect::<Vec<_>>()
         };
         let approval = "agent-approval ";
         assert_eq!(
-            state(r#"{"x": 1, "projects": {"/p": {"y": [], "disabledMcpServers": ["b", "z"]}, "/q": {"disabledMcpServers": ["a"]}}}"#),
+            state(
+                r#"{"x": 1, "projects": {"/p": {"y": [], "disabledMcpServers": ["b", "z"]}, "/q": {"disabledMcpServers": ["a"]}}}"#
+            ),
             ["agent-disabled b", approval]
         );
         assert_eq!(state("{}"), [approval]);

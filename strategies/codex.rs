@@ -234,12 +234,18 @@ mod tests {
     const OWN: Read = Read::UserFile(Base::Variable("CODEX_HOME", ".codex"), "config.toml");
 
     fn assignments(artifacts: &Artifacts) -> Vec<&str> {
-        artifacts.arguments.iter().map(|argument| argument.text.as_str()).filter(|text| *text != "-c").collect()
+        artifacts
+            .arguments
+            .iter()
+            .map(|argument| argument.text.as_str())
+            .filter(|text| *text != "-c")
+            .collect()
     }
 
     #[test]
     fn one_pair_of_arguments_a_key() {
-        let server = ResolvedServer { timeout: Some(Duration::from_millis(1500)), ..direct("docs", "https://h/\"\\") };
+        let server =
+            ResolvedServer { timeout: Some(Duration::from_millis(1500)), ..direct("docs", "https://h/\"\\") };
         let artifacts = plan(&Codex, &[server], &[]).unwrap();
         assert_eq!(
             assignments(&artifacts),
@@ -264,7 +270,8 @@ mod tests {
             "\u{feff}mcp_servers.a.url = 'x'\r\n",
         ] {
             for read in [OWN, Read::Upward(".codex/config.toml")] {
-                let artifacts = plan(&Codex, &[program("a"), program("b")], &[found(read, "F", text)]).unwrap();
+                let artifacts =
+                    plan(&Codex, &[program("a"), program("b")], &[found(read, "F", text)]).unwrap();
                 assert_eq!(codes(&artifacts), [(Code::AgentHasIt, "a"), (Code::AgentApproval, "")], "{text}");
                 assert!(assignments(&artifacts).iter().all(|text| text.starts_with("mcp_servers.b.")));
             }

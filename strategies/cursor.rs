@@ -91,7 +91,9 @@ mod tests {
     use serde_json::Value;
 
     fn entries(artifacts: &Artifacts) -> &Map<String, Value> {
-        let [File::Merge { path: ".cursor/mcp.json", at: "mcpServers", entries }] = artifacts.files.as_slice() else {
+        let [File::Merge { path: ".cursor/mcp.json", at: "mcpServers", entries }] =
+            artifacts.files.as_slice()
+        else {
             panic!("{artifacts:?}")
         };
         entries

@@ -68,7 +68,9 @@ mod tests {
     fn a_file_even_without_servers() {
         for servers in [&[][..], &[program("a"), direct("b", "https://h/mcp")]] {
             let artifacts = plan(&Inspect, servers, &[]).unwrap();
-            let [File::Private { name: FILE, text }] = artifacts.files.as_slice() else { panic!("{artifacts:?}") };
+            let [File::Private { name: FILE, text }] = artifacts.files.as_slice() else {
+                panic!("{artifacts:?}")
+            };
             let file: serde_json::Value = serde_json::from_str(text).unwrap();
             assert_eq!(file["mcpServers"].as_object().unwrap().len(), servers.len());
             assert_eq!(artifacts.arguments.len(), 1);

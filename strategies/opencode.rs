@@ -195,10 +195,14 @@ mod tests {
 
     #[test]
     fn the_users_own_value_stays_with_its_substitutions() {
-        let value = r#"{ "theme": "{env:THEME}", /* note */ "mcp": { "own": { "url": "{file:x}" }, }, "z": 1 }"#;
+        let value =
+            r#"{ "theme": "{env:THEME}", /* note */ "mcp": { "own": { "url": "{file:x}" }, }, "z": 1 }"#;
         let artifacts = plan(&OpenCode, &[direct("r", "https://h/{env:X}")], &[own(value)]).unwrap();
         let text = content(&artifacts);
-        assert!(text.contains(r#""theme":"{env:THEME}""#) && text.contains(r#""own":{"url":"{file:x}"}"#), "{text}");
+        assert!(
+            text.contains(r#""theme":"{env:THEME}""#) && text.contains(r#""own":{"url":"{file:x}"}"#),
+            "{text}"
+        );
         assert!(text.contains(r#""url":"https://h/\u007benv:X}""#), "{text}");
         let config: Value = serde_json::from_str(text).unwrap();
         assert_eq!((&config["z"], &config["mcp"]["r"]["url"]), (&json!(1), &json!("https://h/{env:X}")));
@@ -227,6 +231,9 @@ mod tests {
     fn more_than_the_kernel_takes_is_refused_with_the_size() {
         let url = alloc::format!("https://h/{}", "x".repeat(LIMIT));
         let Refusal(sentence) = plan(&OpenCode, &[direct("r", &url)], &[]).unwrap_err();
-        assert!(sentence.starts_with("OPENCODE_CONFIG_CONTENT would hold 12") && sentence.contains("122880"), "{sentence}");
+        assert!(
+            sentence.starts_with("OPENCODE_CONFIG_CONTENT would hold 12") && sentence.contains("122880"),
+            "{sentence}"
+        );
     }
 }

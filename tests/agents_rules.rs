@@ -23,9 +23,17 @@ type Variables = BTreeMap<String, String>;
 /// A server as the agent understood it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
-    Program { command: String, args: Vec<String>, environment: Variables },
+    Program {
+        command: String,
+        args: Vec<String>,
+        environment: Variables,
+    },
     /// `kind` where the agent does not find out by itself.
-    Remote { kind: Option<String>, url: String, headers: Variables },
+    Remote {
+        kind: Option<String>,
+        url: String,
+        headers: Variables,
+    },
 }
 
 /// The servers that the plan's agent gets, launched with `environment`.
@@ -53,13 +61,15 @@ fn claude(plan: &Plan, environment: &Variables) -> BTreeMap<String, Entry> {
     assert_eq!((files.len(), named), (files.len().min(1), files.len()), "one file, named once");
     let Some(text) = files.first() else { return BTreeMap::new() };
     let file: Value = serde_json::from_str(text).unwrap();
-    let expand = |text: &str| expand(text, |inner| {
-        let (name, default) = match inner.split_once(":-") {
-            Some((name, default)) => (name, Some(default)),
-            None => (inner, None),
-        };
-        environment.get(name).map(String::as_str).or(default).map(str::to_owned)
-    });
+    let expand = |text: &str| {
+        expand(text, |inner| {
+            let (name, default) = match inner.split_once(":-") {
+                Some((name, default)) => (name, Some(default)),
+                None => (inner, None),
+            };
+            environment.get(name).map(String::as_str).or(default).map(str::to_owned)
+        })
+    };
     let entries = file["mcpServers"].as_object().unwrap();
     entries
         .iter()
@@ -75,12 +85,14 @@ fn claude(plan: &Plan, environment: &Variables) -> BTreeMap<String, Entry> {
 }
 
 fn cursor(plan: &Plan, environment: &Variables) -> BTreeMap<String, Entry> {
-    let expand = |text: &str| expand(text, |inner| match inner {
-        "userHome" | "workspaceFolder" | "workspaceFolderBasename" | "pathSeparator" | "/" => {
-            Some("EXPANDED".into())
-        }
-        _ => inner.strip_prefix("env:").map(|name| environment.get(name).cloned().unwrap_or_default()),
-    });
+    let expand = |text: &str| {
+        expand(text, |inner| match inner {
+            "userHome" | "workspaceFolder" | "workspaceFolderBasename" | "pathSeparator" | "/" => {
+                Some("EXPANDED".into())
+            }
+            _ => inner.strip_prefix("env:").map(|name| environment.get(name).cloned().unwrap_or_default()),
+        })
+    };
     let mut servers = BTreeMap::new();
     for file in &plan.artifacts.files {
         let File::Merge { path, at, entries } = file else { panic!("a private file is not read") };
@@ -147,8 +159,9 @@ fn opencode(plan: &Plan, environment: &Variables) -> BTreeMap<String, Entry> {
     let replaced = substitute(text, "{env:", &|name| environment.get(name).cloned().unwrap_or_default());
     let replaced = substitute(&replaced, "{file:", &|_| "THE FILE".into());
     let config: Value = serde_json::from_str(&replaced).unwrap();
-    let own: Option<Value> =
-        environment.get("OPENCODE_CONFIG_CONTENT").map(|own| squire_strategies::parse_jsonc(own.as_bytes()).unwrap());
+    let own: Option<Value> = environment
+        .get("OPENCODE_CONFIG_CONTENT")
+        .map(|own| squire_strategies::parse_jsonc(own.as_bytes()).unwrap());
     let is_own = |name: &str| own.as_ref().is_some_and(|own| own["mcp"].get(name).is_some());
     let entries = config["mcp"].as_object().unwrap().iter().filter(|(name, _)| !is_own(name));
     entries

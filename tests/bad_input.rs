@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::support::{Run, Test};
+use crate::support::{Run, Test, many_servers};
 
 const FILE: &str = "<T>/home/.config/squire/squire.toml";
 
@@ -339,12 +339,7 @@ fn deep_nesting() {
 #[test]
 fn errors_without_number_are_told_in_a_bounded_text() {
     for bad in ["[".repeat(100_000), "{a=".repeat(100_000), "= 1\n".repeat(100_000)] {
-        let run = Test::new()
-            .config(&format!("x = {bad}"))
-            .args(["list"])
-            .any_stderr()
-            .unchanged()
-            .code(1);
+        let run = Test::new().config(&format!("x = {bad}")).args(["list"]).any_stderr().unchanged().code(1);
         let lines = run.stderr.lines().count();
         assert!(lines <= 200, "{lines} lines");
     }
@@ -364,7 +359,8 @@ fn control_characters_are_never_raw() {
     let odd = "[servers.a]\ncommand = \"\\u001b[2Ja\"\nargs = [\"\\u0007\\u009b31m\", \"\\u202e\", \"a\\nb\"]\n\
                description = \"\\u001b[2J\\u009b\"\nenv = { \"\\u001b[31m\" = \"\\u001b[31m\" }\n\
                [servers.b]\nurl = \"https://h/\\u202e\"\nheaders = { A = \"\\u202e$${\" }\n";
-    for arguments in [&["list"][..], &["describe", "claude"], &["describe", "codex"], &["describe", "opencode"]]
+    for arguments in
+        [&["list"][..], &["describe", "claude"], &["describe", "codex"], &["describe", "opencode"]]
     {
         let run = Test::new().config(odd).args(arguments.iter().copied()).any_stdout().unchanged().success();
         assert_eq!(raw(&run.stdout), None, "{arguments:?}: {}", run.stdout);
@@ -377,7 +373,8 @@ fn control_characters_are_never_raw() {
 #[test]
 fn control_characters_of_a_directory_are_never_raw() {
     let project = "project/\u{1b}[2J\u{202e}";
-    for arguments in [&["list"][..], &["describe", "claude"], &["describe", "codex"], &["describe", "opencode"]]
+    for arguments in
+        [&["list"][..], &["describe", "claude"], &["describe", "codex"], &["describe", "opencode"]]
     {
         let run = Test::new()
             .write(&format!("{project}/squire.toml"), "[servers.a]\ncommand = \"a\"\n")
@@ -413,9 +410,7 @@ fn times_without_end() {
 
 #[test]
 fn a_thousand_servers() {
-    let config: String =
-        (0..1000).map(|number| format!("[servers.s{number}]\ncommand = \"s\"\n")).collect();
-    let test = || with_agents(Test::new()).config(&config);
+    let test = || with_agents(Test::new()).config(&many_servers(1000));
     let listed = test().args(["list"]).any_stdout().unchanged().success();
     assert_eq!(listed.stdout.lines().count(), 1002);
     let run = test().args(["launch", "claude", "--quiet"]).success();
@@ -470,7 +465,8 @@ fn a_wrong_command_line() {
         (&["nonsense"], 2),
         (&[], 2),
     ] {
-        let run = with_agents(Test::new()).args(arguments.iter().copied()).any_stderr().unchanged().code(code);
+        let run =
+            with_agents(Test::new()).args(arguments.iter().copied()).any_stderr().unchanged().code(code);
         assert!(!run.agent_was_started() && !run.stderr.is_empty());
     }
 }
@@ -509,10 +505,12 @@ fn b21_unset_variables() {
 #[test]
 fn b60_without_a_home() {
     for arguments in [&["list"][..], &["describe"], &["describe", "claude"], &["--version"], &["--help"]] {
-        let run = |test: Test| -> Run {
-            test.args(arguments.iter().copied()).any_stdout().unchanged().success()
-        };
-        run(Test::new().env("SQUIRE_CONFIG_DIR", "/nonexistent/c").env("SQUIRE_STATE_DIR", "/nonexistent/s").env_remove("HOME"));
+        let run =
+            |test: Test| -> Run { test.args(arguments.iter().copied()).any_stdout().unchanged().success() };
+        run(Test::new()
+            .env("SQUIRE_CONFIG_DIR", "/nonexistent/c")
+            .env("SQUIRE_STATE_DIR", "/nonexistent/s")
+            .env_remove("HOME"));
         run(Test::new().env("HOME", "/"));
         run(Test::new().env("HOME", "").env("SQUIRE_CONFIG_DIR", "/nonexistent/c"));
         run(Test::new().env("TMPDIR", "/nonexistent").env("XDG_CONFIG_HOME", "relative"));
@@ -548,4 +546,76 @@ fn squires_own_directories_must_be_the_users() {
             .code(125);
         assert!(!run.agent_was_started());
     }
+}
+
+/// B60: a place for private files is needed, and one that others can enter is none.
+#[test]
+fn b60_private_files_want_a_private_place() {
+    let test = || {
+        with_agents(Test::new().config("[servers.a]\ncommand = \"a\"\n"))
+            .args(["launch", "claude", "--server", "a", "--quiet"])
+    };
+    let place = |run: &Run| run.agent_arguments()[0].clone();
+    let open = test().write("home/run/x", "").mode("home/run", 0o777);
+    let directory = open.path("home/run");
+    let run = open.env("XDG_RUNTIME_DIR", directory).success();
+    assert_eq!(place(&run), "--mcp-config=<T>/home/.local/state/squire/private/<private>/claude.json");
+    assert_eq!(run.files_below("home/run"), ["x"]);
+    let own = test().write("home/run/x", "").mode("home/run", 0o700);
+    let directory = own.path("home/run");
+    let run = own.env("XDG_RUNTIME_DIR", directory).success();
+    assert_eq!(place(&run), "--mcp-config=<T>/home/run/squire/<private>/claude.json");
+    assert_eq!(run.files_below("home/run"), ["x"]);
+    let run = test()
+        .env("SQUIRE_STATE_DIR", "/dev/null/squire")
+        .stderr("squire: no private directory can be had in /dev/null/squire/private: Not a directory (os error 20)\n")
+        .unchanged()
+        .code(125);
+    assert!(!run.agent_was_started());
+    // Codex needs no file, so it needs no place.
+    let run = with_agents(Test::new())
+        .env("SQUIRE_STATE_DIR", "/dev/null/squire")
+        .args(["launch", "codex", "--quiet"])
+        .unchanged()
+        .success();
+    assert!(run.agent_was_started());
+}
+
+/// B16: what stands around our entries in the agent's own file stays to the byte, mark and line ends included.
+#[test]
+fn b16_a_file_of_the_agent_keeps_its_mark_and_line_ends() {
+    let original = "\u{feff}{\r\n  \"mcpServers\": {\r\n    \"own\": { \"command\": \"x\" }\r\n  },\r\n  \"z\": 1\r\n}\r\n";
+    let run = with_agents(Test::new())
+        .write("project/.cursor/mcp.json", original)
+        .args(["launch", "cursor", "--quiet"])
+        .success();
+    let during = run.agent()["files"][0]["content"].as_str().unwrap().to_owned();
+    assert!(
+        during.starts_with("\u{feff}{\r\n  \"mcpServers\": {\r\n    \"own\": { \"command\": \"x\" }"),
+        "{during:?}"
+    );
+    assert!(
+        during.ends_with("\r\n  },\r\n  \"z\": 1\r\n}\r\n") && during.contains("\"squire\""),
+        "{during:?}"
+    );
+    assert!(!during.replace("\r\n", "").contains(['\r', '\n']), "line ends are mixed: {during:?}");
+    assert_eq!(std::fs::read_to_string(run.path("project/.cursor/mcp.json")).unwrap(), original);
+    let utf16: Vec<u8> = original.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let run = with_agents(Test::new())
+        .write("project/.cursor/mcp.json", utf16)
+        .args(["launch", "cursor", "--quiet"])
+        .stderr("squire: <T>/project/.cursor/mcp.json: it is not UTF-8\n")
+        .unchanged()
+        .code(125);
+    assert!(!run.agent_was_started());
+}
+
+/// Problems that are found while reading and those that are found afterwards are told in one go.
+#[test]
+fn errors_of_all_kinds_at_once() {
+    refused(
+        "[servers.a]\ncommand = \"a\"\ncomand = \"b\"\n[servers.b]\ncommand = \"b\"\nurl = \"https://h/\"\n",
+        "<F>:3:1: unknown key `comand` in [servers.a]\n  help: did you mean `command`?\n\
+         <F>:6:1: [servers.b]: both `command` and `url`: one server has one of them",
+    );
 }

@@ -39,7 +39,8 @@ fn gateway(test: Test, name: &str) -> Test {
 
 /// `[servers.a]` is the fake server with its log at `<T>/log`, and what `more` declares.
 fn fake(more: &str) -> Test {
-    Test::new().config(&format!("[servers.a]\ncommand = [\"<server>\", \"stdio\", \"--log\", \"<T>/log\"]\n{more}"))
+    Test::new()
+        .config(&format!("[servers.a]\ncommand = [\"<server>\", \"stdio\", \"--log\", \"<T>/log\"]\n{more}"))
 }
 
 /// How the fake server was started.
@@ -65,7 +66,8 @@ fn surrounded(mut test: Test) -> Test {
     for number in 0..20 {
         test = test.env(&format!("OTHER_{number}"), "x");
     }
-    for name in ["AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "OPENAI_API_KEY", "SSH_AUTH_SOCK", "SQUIRE_LAUNCH"] {
+    for name in ["AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "OPENAI_API_KEY", "SSH_AUTH_SOCK", "SQUIRE_LAUNCH"]
+    {
         test = test.env(name, SECRET);
     }
     test.env("LD_LIBRARY_PATH", "/nonexistent")
@@ -136,8 +138,7 @@ fn b44_b91_what_is_declared_is_added() {
 /// Claude passes an unset variable on as an empty string, or as its own reference; other agents drop it.
 #[test]
 fn b44_a_server_gets_the_same_from_every_agent() {
-    let declared =
-        "env = { D = \"${env:NOPE:-default}\", E = \"${env:NOPE:-}\" }\ninherit_env = [\"NOPE\", \"NOPE_2\"]\n";
+    let declared = "env = { D = \"${env:NOPE:-default}\", E = \"${env:NOPE:-}\" }\ninherit_env = [\"NOPE\", \"NOPE_2\"]\n";
     let absent = gateway(fake(declared), "a").success();
     for forms in [["", ""], ["${NOPE:-}", "${NOPE_2}"], ["${env:NOPE}", "${env:NOPE_2}"]] {
         let mut test = fake(declared).env("NOPE", forms[0]).env("NOPE_2", forms[1]);
@@ -170,13 +171,32 @@ fn b22_b25_values_and_arguments_arrive_as_they_are() {
     .success();
     let pw = "pa$HOME${USER}$$x${env:PW}";
     let given = started(&run);
-    let argv: Vec<&str> = given["argv"].as_array().unwrap()[3..].iter().map(|a| a.as_str().unwrap()).collect();
+    let argv: Vec<&str> =
+        given["argv"].as_array().unwrap()[3..].iter().map(|a| a.as_str().unwrap()).collect();
     let (around, twice) = (format!("-{pw}-"), format!("{pw}{pw}"));
     assert_eq!(
         argv,
         [
-            "", " ", "a b", "a\"b", "a'b", "a\\b", "line1\nline2", "\ttab", "$HOME", "`id`", "é🙂", "=", "--", "#no",
-            "]", "*", "~", &around, "${env:PW}", pw
+            "",
+            " ",
+            "a b",
+            "a\"b",
+            "a'b",
+            "a\\b",
+            "line1\nline2",
+            "\ttab",
+            "$HOME",
+            "`id`",
+            "é🙂",
+            "=",
+            "--",
+            "#no",
+            "]",
+            "*",
+            "~",
+            &around,
+            "${env:PW}",
+            pw
         ]
     );
     let environment = environment(&run);
@@ -216,7 +236,9 @@ fn the_home_directory_itself_as_the_working_directory() {
 #[test]
 fn the_server_is_the_same_process_and_ends_as_itself() {
     let run = gateway(
-        Test::new().config("[servers.a]\ncommand = [\"<server>\", \"stdio\", \"--log\", \"<T>/log\", \"--mode\", \"die\"]\n"),
+        Test::new().config(
+            "[servers.a]\ncommand = [\"<server>\", \"stdio\", \"--log\", \"<T>/log\", \"--mode\", \"die\"]\n",
+        ),
         "a",
     )
     .stderr("fake-server: dying at once, as asked\n")
@@ -369,7 +391,10 @@ fn b91_a_value_is_in_no_reason() {
 /// B33: a repository around the gateway changes nothing: no config of it is read, no walk up is done.
 #[test]
 fn a_gateway_takes_no_directory_from_where_it_stands() {
-    let test = fake("").write("project/squire.toml", "[servers.a]\ncommand = \"./evil\"\n[servers.b]\ncommand = \"./evil\"\n");
+    let test = fake("").write(
+        "project/squire.toml",
+        "[servers.a]\ncommand = \"./evil\"\n[servers.b]\ncommand = \"./evil\"\n",
+    );
     let evil = test.path("project");
     let run = gateway(test.env("SQUIRE_CONFIG_DIR", &evil).env("XDG_CONFIG_HOME", &evil), "a").success();
     assert_eq!(started(&run)["argv"].as_array().unwrap().len(), 3);
@@ -381,16 +406,24 @@ fn a_gateway_takes_no_directory_from_where_it_stands() {
 fn check_built_in(answers: &[Value]) -> Value {
     assert_eq!(answers.len(), 3);
     assert_eq!(answers[0]["result"]["serverInfo"]["name"], "squire");
-    assert_eq!(answers[0]["result"]["instructions"], "Which MCP servers this session has, and why one is missing.");
+    assert_eq!(
+        answers[0]["result"]["instructions"],
+        "Which MCP servers this session has, and why one is missing."
+    );
     let tools = answers[1]["result"]["tools"].as_array().unwrap();
     assert_eq!(tools.len(), 1);
-    assert_eq!((&tools[0]["name"], &tools[0]["annotations"]["readOnlyHint"]), (&"list_servers".into(), &true.into()));
+    assert_eq!(
+        (&tools[0]["name"], &tools[0]["annotations"]["readOnlyHint"]),
+        (&"list_servers".into(), &true.into())
+    );
     answers[2]["result"].clone()
 }
 
 #[test]
 fn the_built_in_server_without_a_launch() {
-    for launch in [None, Some(""), Some("${SQUIRE_LAUNCH:-}"), Some("../../../etc/passwd"), Some(&"0".repeat(32)[..])] {
+    for launch in
+        [None, Some(""), Some("${SQUIRE_LAUNCH:-}"), Some("../../../etc/passwd"), Some(&"0".repeat(32)[..])]
+    {
         let mut test = Test::new();
         if let Some(launch) = launch {
             test = test.env("SQUIRE_LAUNCH", launch);
@@ -398,7 +431,9 @@ fn the_built_in_server_without_a_launch() {
         let run = gateway(test, "squire").unchanged().success();
         let result = check_built_in(&answers(&run));
         assert_eq!(result["structuredContent"], json!({ "servers": [] }));
-        assert!(result["content"][0]["text"].as_str().unwrap().starts_with("There is no record of this launch"));
+        assert!(
+            result["content"][0]["text"].as_str().unwrap().starts_with("There is no record of this launch")
+        );
     }
 }
 
@@ -425,22 +460,30 @@ fn the_built_in_server_under_a_launch() {
         let given: Value = serde_json::from_slice(&fs::read(test.path("agent.json")).unwrap()).unwrap();
         let id = given["env"]["SQUIRE_LAUNCH"].as_str().unwrap();
         let record = test.path("home/.local/state/squire/launches").join(format!("{id}.json"));
-        let text = fs::read_to_string(&record).unwrap();
-        assert!(!text.contains(SECRET), "{text}");
+        let recorded = fs::read_to_string(&record).unwrap();
+        assert!(!recorded.contains(SECRET), "{recorded}");
         let mode = |path: &std::path::Path| {
             std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).unwrap().permissions()) & 0o7777
         };
         assert_eq!((mode(&record), mode(record.parent().unwrap())), (0o600, 0o700));
         let mut gateway = Command::new(SQUIRE);
-        gateway.args(words(&test, "squire")).env_clear().env("SQUIRE_LAUNCH", id).current_dir(test.path("project"));
+        gateway
+            .args(words(&test, "squire"))
+            .env_clear()
+            .env("SQUIRE_LAUNCH", id)
+            .current_dir(test.path("project"));
         let mut gateway = gateway.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         std::io::Write::write_all(&mut gateway.stdin.take().unwrap(), CONVERSATION.as_bytes()).unwrap();
         let output = gateway.wait_with_output().unwrap();
         fs::write(test.path("go"), "").unwrap();
         assert!(launched.wait().unwrap().success());
         assert!(output.status.success());
-        let answers: Vec<Value> =
-            output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(|line| serde_json::from_slice(line).unwrap()).collect();
+        let answers: Vec<Value> = output
+            .stdout
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+            .map(|line| serde_json::from_slice(line).unwrap())
+            .collect();
         let result = check_built_in(&answers);
         assert_eq!(
             result["content"][0]["text"],

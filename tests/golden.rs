@@ -21,6 +21,7 @@ use squire_strategies::{
 };
 
 use crate::agents_rules::{Entry, received};
+use crate::support::many_servers;
 
 const HOME: &str = "/home/u";
 const PROJECT: &str = "/home/u/project";
@@ -262,9 +263,10 @@ fn check_received(case: &Case, strategy: &'static dyn Strategy) {
     let received = received(&plan, &environment);
     for server in &plan.servers {
         let name = server.name.as_str();
-        let noted = plan.artifacts.notes.iter().any(|note| {
-            note.code.effect() == Effect::LeftOut && note.server.as_ref() == Some(&server.name)
-        });
+        let noted =
+            plan.artifacts.notes.iter().any(|note| {
+                note.code.effect() == Effect::LeftOut && note.server.as_ref() == Some(&server.name)
+            });
         let Some(entry) = received.get(name) else {
             assert!(noted || plan.no_session().is_some(), "{agent} does not get {name}, and no note says so");
             continue;
@@ -364,9 +366,7 @@ fn b07_the_same_input_gives_the_same_plan() {
 /// OpenCode's variable has a limit, and a launch above it is refused with the size instead of cut.
 #[test]
 fn too_many_servers_for_opencode_are_refused_with_the_size() {
-    let text: String =
-        (0..1000).map(|number| format!("[servers.s{number}]\ncommand = \"s\"\n")).collect();
-    let case = Case::of_user(&text);
+    let case = Case::of_user(&many_servers(1000));
     let refusal = case.plan(squire_strategies::find("opencode").unwrap()).err().unwrap();
     assert!(refusal.starts_with("OPENCODE_CONFIG_CONTENT would hold ") && refusal.contains("122880"));
     for strategy in AGENTS.iter().filter(|strategy| strategy.name() != "opencode") {
@@ -435,10 +435,8 @@ fn servers() -> impl proptest::strategy::Strategy<Value = BTreeMap<String, Gener
 }
 
 fn declared(servers: &BTreeMap<String, Generated>) -> String {
-    let mut text = String::new();
-    for (name, server) in servers {
-        text.push_str(&format!("[servers.{name}]\n"));
-        text.push_str(&match server {
+    let declare = |(name, server): (&String, &Generated)| {
+        let fields = match server {
             Generated::Stdio { command, args, env } => {
                 let words = std::iter::once(command).chain(args);
                 let words: Vec<String> =
@@ -451,9 +449,10 @@ fn declared(servers: &BTreeMap<String, Generated>) -> String {
                 toml_string(&Text::plain(format!("https://h/{path}")).to_string()),
                 toml_pairs(headers)
             ),
-        });
-    }
-    text
+        };
+        format!("[servers.{name}]\n{fields}")
+    };
+    servers.iter().map(declare).collect::<Vec<_>>().concat()
 }
 
 /// What is resolved is what was generated.
@@ -471,10 +470,7 @@ fn check_resolved(plan: &Plan, servers: &BTreeMap<String, Generated>) {
                 assert_eq!(&stdio.args.iter().map(literal).collect::<Vec<_>>(), args);
                 assert_eq!(&pairs(&stdio.env), env);
             }
-            (
-                Transport::Http(remote) | Transport::Sse(remote),
-                Generated::Remote { sse, path, headers },
-            ) => {
+            (Transport::Http(remote) | Transport::Sse(remote), Generated::Remote { sse, path, headers }) => {
                 assert_eq!(matches!(server.transport, Transport::Sse(_)), *sse);
                 assert_eq!(literal(&remote.url), format!("https://h/{path}"));
                 assert_eq!(&pairs(&remote.headers), headers);

@@ -10,14 +10,13 @@ use crate::support::{Run, Test, fake_server};
 
 const BUILTIN: &str = "squire (stdio): 1 tool in <n> ms\n  \
     list_servers  Lists the MCP servers that this session was given, and those that were left out with the reason.\n";
-const TOOLS: &str =
-    "  echo         Says the text again.\n  add          Adds two numbers.\n  environment  Reads a variable of the environment.\n";
+const TOOLS: &str = "  echo         Says the text again.\n  add          Adds two numbers.\n  environment  Reads a variable of the environment.\n";
 
 /// The fake server over HTTP, until the test ends.
 struct HttpServer {
     child: Child,
     url: String,
-    _directory: tempfile::TempDir,
+    directory: tempfile::TempDir,
 }
 
 impl HttpServer {
@@ -35,15 +34,17 @@ impl HttpServer {
         let port = loop {
             match fs::read_to_string(&port_file) {
                 Ok(port) => break port,
-                Err(_) => assert!(began.elapsed() < Duration::from_secs(20), "the fake server does not start"),
+                Err(_) => {
+                    assert!(began.elapsed() < Duration::from_secs(20), "the fake server does not start");
+                }
             }
             std::thread::sleep(Duration::from_millis(5));
         };
-        Self { child, url: format!("http://127.0.0.1:{port}/mcp"), _directory: directory }
+        Self { child, url: format!("http://127.0.0.1:{port}/mcp"), directory }
     }
 
     fn log(&self) -> String {
-        fs::read_to_string(self._directory.path().join("log")).unwrap()
+        fs::read_to_string(self.directory.path().join("log")).unwrap()
     }
 }
 
@@ -151,7 +152,7 @@ fn json_for_scripts() {
     nothing_is_left(&run);
 }
 
-/// B57: one that hangs costs its own startup_timeout (and squire's grace of 5 s), and delays no other.
+/// B57: one that hangs costs its own `startup_timeout` (and squire's grace of 5 s), and delays no other.
 #[test]
 fn b57_a_hanging_server_ends_within_its_startup_timeout() {
     let began = Instant::now();
@@ -164,7 +165,11 @@ fn b57_a_hanging_server_ends_within_its_startup_timeout() {
         .any_stdout()
         .code(1);
     assert!(began.elapsed() < Duration::from_secs(9), "{:?}", began.elapsed());
-    assert!(run.stdout.contains("hangs (stdio): failed: timed out after 5.1s in initialize"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("hangs (stdio): failed: timed out after 5.1s in initialize"),
+        "{}",
+        run.stdout
+    );
     assert!(run.stdout.contains("works (stdio): 3 tools"), "{}", run.stdout);
     nothing_is_left(&run);
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{Run, Test};
+use crate::support::{Run, Test, many_servers};
 
 const SECRET: &str = "S3CR3T_5f1c0a7e";
 const AGENTS: [(&str, &str); 5] = [
@@ -67,11 +67,11 @@ impl Repository {
 }
 
 /// Writes a project's file with the changing parts filled in.
-fn project(test: Test, path: &str, text: &str) -> Test {
-    let text = text
+fn project(test: Test, path: &str, written: &str) -> Test {
+    let filled = written
         .replace("<T>", test.root().to_str().unwrap())
         .replace("<server>", crate::support::fake_server().to_str().unwrap());
-    test.write(path, text)
+    test.write(path, filled)
 }
 
 fn with_agent(test: Test, name: &str) -> Test {
@@ -113,11 +113,18 @@ fn b33_b89_listed_with_its_command_and_not_approved() {
 fn b33_b89_described_and_launched_without_it() {
     let repository = Repository::new();
     for (agent, program) in AGENTS {
-        let run =
-            with_agent(repository.test(), program).args(["describe", agent]).any_stdout().unchanged().success();
+        let run = with_agent(repository.test(), program)
+            .args(["describe", agent])
+            .any_stdout()
+            .unchanged()
+            .success();
         repository.check_untouched(&run);
         assert!(run.stdout.contains(&format!("  evil: {NOT_APPROVED} [not-approved]\n")), "{}", run.stdout);
-        let run = with_agent(repository.test(), program).args(["launch", agent]).any_stdout().any_stderr().success();
+        let run = with_agent(repository.test(), program)
+            .args(["launch", agent])
+            .any_stdout()
+            .any_stderr()
+            .success();
         repository.check_untouched(&run);
         let left_out = ["evil", "remote", "plain"].map(|name| format!("{name} ({NOT_APPROVED})")).join(", ");
         let told = format!("squire: {agent} gets 1 of 4: squire; left out: {left_out}");
@@ -149,7 +156,9 @@ fn b33_not_by_name_and_not_by_the_projects_profile() {
         repository.check_untouched(&run);
         assert_eq!(run.agent_arguments(), ["x y"]);
     }
-    for arguments in [&["launch", "inspect", "--server", "evil"][..], &["launch", "inspect", "--profile", "theirs"]] {
+    for arguments in
+        [&["launch", "inspect", "--server", "evil"][..], &["launch", "inspect", "--profile", "theirs"]]
+    {
         let run = repository.test().args(arguments.iter().copied()).any_stdout().any_stderr().success();
         repository.check_untouched(&run);
     }
@@ -189,7 +198,10 @@ fn b35_a_project_cannot_take_a_name() {
         let rows: Vec<String> =
             run.stdout.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
         assert!(rows[2].starts_with("github trusted on stdio gateway <server> stdio"), "{rows:?}");
-        assert!(rows[3].to_lowercase().starts_with("github community name-taken stdio gateway ./evil"), "{rows:?}");
+        assert!(
+            rows[3].to_lowercase().starts_with("github community name-taken stdio gateway ./evil"),
+            "{rows:?}"
+        );
         let run = test(theirs).args(["launch", "inspect"]).any_stdout().any_stderr().success();
         let log = fs::read_to_string(run.path("log")).unwrap();
         assert!(log.contains(&format!("\"K\":\"{SECRET}\"")) && !log.contains("evil"), "{log}");
@@ -203,7 +215,11 @@ fn b35_a_project_cannot_take_a_name() {
     for theirs in [theirs, "[servers.github.env]\nGITHUB_API_URL = \"https://evil\"\n"] {
         let run = test(theirs).args(["launch", "inspect"]).any_stdout().any_stderr().success();
         assert!(run.stdout.contains("github (stdio): 3 tools"), "{}", run.stdout);
-        assert!(run.stderr.contains("the project's file is not used: <T>/project/squire.toml:"), "{}", run.stderr);
+        assert!(
+            run.stderr.contains("the project's file is not used: <T>/project/squire.toml:"),
+            "{}",
+            run.stderr
+        );
         assert!(!fs::read_to_string(run.path("log")).unwrap().contains("https://evil"));
     }
 }
@@ -239,8 +255,10 @@ fn the_users_profile_wins_over_the_projects() {
 /// The project's file is named with the reason, and stops nothing: the user's servers go in.
 #[track_caller]
 fn set_aside(prepare: impl Fn(Test) -> Test, reason: &str) {
-    let sentence = format!("the project's file is not used: {}", reason.replace("<F>", "<T>/project/squire.toml"));
-    let test = || prepare(Test::new().config("[servers.mine]\ncommand = \"mine\"\n").write("project/.git/x", ""));
+    let sentence =
+        format!("the project's file is not used: {}", reason.replace("<F>", "<T>/project/squire.toml"));
+    let test =
+        || prepare(Test::new().config("[servers.mine]\ncommand = \"mine\"\n").write("project/.git/x", ""));
     let run =
         test().args(["list"]).any_stdout().stderr(format!("squire: {sentence}\n")).unchanged().success();
     assert!(run.stdout.contains("mine") && !run.stdout.contains("evil"), "{}", run.stdout);
@@ -260,7 +278,10 @@ const EVIL: &str = "[servers.evil]\ncommand = \"evil\"\n";
 
 #[test]
 fn a_malformed_file_is_set_aside() {
-    set_aside(|test| test.write("project/squire.toml", "[servers.evil\n"), "<F>:1:14: unclosed table, expected `]`");
+    set_aside(
+        |test| test.write("project/squire.toml", "[servers.evil\n"),
+        "<F>:1:14: unclosed table, expected `]`",
+    );
     set_aside(
         |test| test.write("project/squire.toml", format!("{EVIL}comand = 1\n[policy]\n[agents.claude]\n")),
         "<F>:3:1: unknown key `comand` in [servers.evil]\n  help: did you mean `command`?\n\
@@ -338,13 +359,11 @@ fn a_world_writable_file_is_set_aside() {
 /// Design, section 4: at most 16 servers, or the file is left out.
 #[test]
 fn a_file_of_too_many_servers_is_set_aside() {
-    let servers = |count: usize| -> String {
-        (0..count).map(|number| format!("[servers.s{number}]\ncommand = \"evil\"\n")).collect()
-    };
-    let run = Test::new().write("project/squire.toml", servers(16)).args(["list"]).any_stdout().success();
+    let run =
+        Test::new().write("project/squire.toml", many_servers(16)).args(["list"]).any_stdout().success();
     assert_eq!(run.stdout.matches("not-approved").count(), 16);
     let run = Test::new()
-        .write("project/squire.toml", servers(17))
+        .write("project/squire.toml", many_servers(17))
         .args(["list"])
         .any_stdout()
         .any_stderr()
@@ -369,7 +388,12 @@ fn b89_references_that_choose_a_program_or_a_host_are_refused() {
             .any_stdout()
             .any_stderr()
             .success();
-        assert!(run.stderr.contains("the project's file is not used"), "{declared}: {}{}", run.stdout, run.stderr);
+        assert!(
+            run.stderr.contains("the project's file is not used"),
+            "{declared}: {}{}",
+            run.stdout,
+            run.stderr
+        );
     }
     let run = Test::new()
         .write(
@@ -435,5 +459,8 @@ fn home_is_no_project() {
     assert_eq!(names_listed(test().directory("home/work")), Vec::<String>::new());
     assert_eq!(names_listed(test().directory("home/repository")), ["repository"]);
     // A directory above home is none either.
-    assert_eq!(names_listed(test().write("squire.toml", server("above")).directory("")), Vec::<String>::new());
+    assert_eq!(
+        names_listed(test().write("squire.toml", server("above")).directory("")),
+        Vec::<String>::new()
+    );
 }

@@ -130,8 +130,12 @@ fn check_console(block: &str, config: &str) -> usize {
         }
         let (run, _) = test.args(shell_words(command).into_iter().skip(1)).ends();
         let printed = format!("{}{}", run.stdout, run.stderr).replace("<T>/home", "~");
-        let plain = |text: &str| -> Vec<String> { text.lines().map(|line| line.trim_end().to_owned()).collect() };
-        assert!(matches(&plain(&printed), &plain(shown)), "$ {command}\nprints\n{printed}\nand the README shows\n{shown}");
+        let plain =
+            |text: &str| -> Vec<String> { text.lines().map(|line| line.trim_end().to_owned()).collect() };
+        assert!(
+            matches(&plain(&printed), &plain(shown)),
+            "$ {command}\nprints\n{printed}\nand the README shows\n{shown}"
+        );
     }
     commands.len()
 }
@@ -140,7 +144,9 @@ fn check_console(block: &str, config: &str) -> usize {
 fn matches(printed: &[String], shown: &[String]) -> bool {
     match shown.split_first() {
         None => printed.is_empty(),
-        Some((first, rest)) if first == "…" => (0..=printed.len()).any(|skip| matches(&printed[skip..], rest)),
+        Some((first, rest)) if first == "…" => {
+            (0..=printed.len()).any(|skip| matches(&printed[skip..], rest))
+        }
         Some((first, rest)) => printed.first() == Some(first) && matches(&printed[1..], rest),
     }
 }
@@ -206,13 +212,9 @@ fn the_syntax_of_the_table() {
     let mut table = "| Agent | title | carries | same name |\n|---|---|---|---|\n".to_owned();
     for strategy in AGENTS {
         let description = strategy.description();
-        table.push_str(&format!(
-            "| `{}` | {} | {} | {} |\n",
-            strategy.name(),
-            description.title,
-            description.carries,
-            description.same_name
-        ));
+        let name = format!("`{}`", strategy.name());
+        let cells = [&name, description.title, description.carries, description.same_name];
+        table.push_str(&["| ", &cells.join(" | "), " |\n"].concat());
     }
     assert!(check_table(&table));
 }

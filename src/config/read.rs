@@ -519,7 +519,7 @@ mod tests {
         ) {
             for kind in [LayerKind::User, LayerKind::Project] {
                 let (_, problems) = read(&bytes, Path::new("F"), kind);
-                let lines = bytes.iter().filter(|byte| **byte == b'\n').count() + 1;
+                let lines = bytes.split(|byte| *byte == b'\n').count();
                 for problem in &problems {
                     prop_assert!((1..=lines).contains(&problem.place.line), "{problem}");
                     prop_assert!(!problem.message.contains(['\u{0}', '\u{1b}']), "{problem}");

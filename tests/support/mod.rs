@@ -296,6 +296,12 @@ impl Run {
     }
 }
 
+/// Declarations of servers that differ in their names alone: `s0`, `s1` …
+pub(crate) fn many_servers(count: usize) -> String {
+    let one = |number: usize| format!("[servers.s{number}]\ncommand = \"s\"\n");
+    (0..count).map(one).collect::<Vec<_>>().concat()
+}
+
 /// Everything below home and project: kind, permissions and content of each path.
 fn snapshot(root: &Path) -> BTreeMap<String, (String, Vec<u8>)> {
     let mut found = BTreeMap::new();
