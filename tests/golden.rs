@@ -352,6 +352,22 @@ fn b92_an_entry_is_the_same_on_every_launch() {
     }
 }
 
+/// Claude Code and OpenCode run on JavaScript, whose timers hold 31 bits of milliseconds: a longer one fires at once,
+/// so that the longest wait would become the shortest.
+#[test]
+fn a_long_wait_fits_the_timers_of_the_agent() {
+    let case =
+        Case::of_user("[servers.a]\ncommand = \"a\"\ntimeout = \"30days\"\nstartup_timeout = \"30days\"\n");
+    for agent in ["claude", "opencode"] {
+        let plan = case.plan(squire_strategies::find(agent).unwrap()).unwrap();
+        let text = report::text(&plan, "x");
+        let numbers =
+            text.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse::<u128>().ok());
+        let longest = numbers.max().unwrap();
+        assert!(longest <= i32::MAX.unsigned_abs().into(), "{agent} is told to wait for {longest} ms");
+    }
+}
+
 /// The order is the same on every run (B07).
 #[test]
 fn b07_the_same_input_gives_the_same_plan() {
