@@ -269,3 +269,114 @@ static PLACEMENT: Placement = Placement {
     headless: &["--print", "-p"],
     approving: &["--allowed", "--dangerously-skip-permissions", "--permission", "--settings"],
 };
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::gateway::Gateway;
+    use crate::server::{Name, Remote, Route, Stdio, Tier};
+    use crate::strategy::Content;
+    use crate::text::Text;
+    use alloc::vec;
+
+    pub(crate) fn program(name: &str) -> ResolvedServer {
+        let stdio = Stdio {
+            command: Text::plain("program"),
+            args: Vec::new(),
+            env: Vec::new(),
+            inherit_env: Vec::new(),
+            cwd: None,
+        };
+        ResolvedServer {
+            name: Name::parse(name).unwrap(),
+            tier: Tier::Trusted,
+            transport: Transport::Stdio(stdio),
+            route: Route::Gateway,
+            startup_timeout: None,
+            timeout: None,
+            description: None,
+            origin: "F:1".into(),
+        }
+    }
+
+    pub(crate) fn direct(name: &str, url: &str) -> ResolvedServer {
+        let remote = Remote { url: Text::plain(url), headers: Vec::new() };
+        ResolvedServer { transport: Transport::Http(remote), route: Route::Direct, ..program(name) }
+    }
+
+    pub(crate) fn found(read: Read, place: &str, text: &str) -> Content {
+        Content { read, place: place.into(), bytes: Ok(text.as_bytes().to_vec()) }
+    }
+
+    pub(crate) fn plan(
+        strategy: &dyn Strategy,
+        servers: &[ResolvedServer],
+        contents: &[Content],
+    ) -> Result<Artifacts, Refusal> {
+        let gateway = Gateway {
+            program: "/usr/bin/squire".into(),
+            project: None,
+            profiles: Vec::new(),
+            config: "/c".into(),
+            state: "/s".into(),
+        };
+        let agent = strategy.name();
+        strategy.plan(&Launch { agent, gateway: &gateway, servers, contents, directory: "/p" })
+    }
+
+    /// Code, server and place of each note.
+    pub(crate) fn codes(artifacts: &Artifacts) -> Vec<(Code, &str)> {
+        let server = |note: &Note| note.server.clone();
+        let name = |name: &Name| {
+            artifacts.notes.iter().find_map(|note| note.server.as_ref().filter(|found| *found == name))
+        };
+        artifacts
+            .notes
+            .iter()
+            .map(|note| (note.code, server(note).as_ref().and_then(name).map_or("", Name::as_str)))
+            .collect()
+    }
+
+    #[test]
+    fn b86_where_all_are_left_out_nothing_is_emitted() {
+        let left_out = plan(&Claude, &[direct("a", "https://h/${X}")], &[]).unwrap();
+        assert_eq!(codes(&left_out), [(Code::Inexpressible, "a")]);
+        assert!(
+            left_out.files.is_empty() && left_out.arguments.is_empty() && left_out.environment.is_empty()
+        );
+        assert_eq!(plan(&Claude, &[], &[]).unwrap(), Artifacts::default());
+    }
+
+    #[test]
+    fn the_longest_start_is_waited_for_unless_the_user_says_how_long() {
+        let slow = ResolvedServer { startup_timeout: Some(Duration::from_secs(90)), ..program("slow") };
+        let servers = [slow, program("quick")];
+        let environment = |contents: &[Content]| plan(&Claude, &servers, contents).unwrap().environment;
+        let set = |variable: &str| (variable.to_string(), "95000".to_string());
+        assert_eq!(environment(&[]), [set(CONNECT_TIMEOUT), set(START_TIMEOUT)]);
+        let own = found(Read::Variable(CONNECT_TIMEOUT), CONNECT_TIMEOUT, "1");
+        assert_eq!(environment(&[own]), [set(START_TIMEOUT)]);
+    }
+
+    #[test]
+    fn b62_what_the_users_state_switches_off_is_told() {
+        let state = |text: &str| {
+            let contents = vec![found(STATE, "/h/.claude.json", text)];
+            let artifacts = plan(&Claude, &[program("a"), program("b")], &contents).unwrap();
+            codes(&artifacts)
+                .iter()
+                .map(|(code, server)| format!("{} {server}", code.as_str()))
+                .collect::<Vec<_>>()
+        };
+        let approval = "agent-approval ";
+        assert_eq!(
+            state(
+                r#"{"x": 1, "projects": {"/p": {"y": [], "disabledMcpServers": ["b", "z"]}, "/q": {"disabledMcpServers": ["a"]}}}"#
+            ),
+            ["agent-disabled b", approval]
+        );
+        assert_eq!(state("{}"), [approval]);
+        assert_eq!(state(r#"{"projects": {"/p": {}}}"#), [approval]);
+        assert_eq!(state("{ broken"), ["unreadable ", approval]);
+    }
+}

@@ -242,3 +242,77 @@ static PLACEMENT: Placement = Placement {
     headless: &["e", "exec", "review"],
     approving: &["--approve-for-me", "--dangerously-bypass", "--yolo", "approval_mode", "danger-full-access"],
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claude::tests::{codes, direct, found, plan, program};
+
+    const OWN: Read = Read::UserFile(Base::Variable("CODEX_HOME", ".codex"), "config.toml");
+
+    fn assignments(artifacts: &Artifacts) -> Vec<&str> {
+        artifacts
+            .arguments
+            .iter()
+            .map(|argument| argument.text.as_str())
+            .filter(|text| *text != "-c")
+            .collect()
+    }
+
+    #[test]
+    fn one_pair_of_arguments_a_key() {
+        let server =
+            ResolvedServer { timeout: Some(Duration::from_millis(1500)), ..direct("docs", "https://h/\"\\") };
+        let artifacts = plan(&Codex, &[server], &[]).unwrap();
+        assert_eq!(
+            assignments(&artifacts),
+            [
+                "mcp_servers.docs.url=\"https://h/\\\"\\\\\"",
+                "mcp_servers.docs.enabled=true",
+                "mcp_servers.docs.required=true",
+                "mcp_servers.docs.startup_timeout_sec=35.0",
+                "mcp_servers.docs.tool_timeout_sec=6.5",
+            ]
+        );
+        assert_eq!(artifacts.arguments.iter().filter(|argument| argument.text == "-c").count(), 5);
+    }
+
+    /// B97: however the name is written in the user's file or the project's.
+    #[test]
+    fn b97_a_name_that_is_taken_is_left_out() {
+        for text in [
+            "[mcp_servers.a]\ncommand = 'x'\n",
+            "[mcp_servers]\n'a'.command = 'x'\n",
+            "mcp_servers = { a = {} }\n",
+            "\u{feff}mcp_servers.a.url = 'x'\r\n",
+        ] {
+            for read in [OWN, Read::Upward(".codex/config.toml")] {
+                let artifacts =
+                    plan(&Codex, &[program("a"), program("b")], &[found(read, "F", text)]).unwrap();
+                assert_eq!(codes(&artifacts), [(Code::AgentHasIt, "a"), (Code::AgentApproval, "")], "{text}");
+                assert!(assignments(&artifacts).iter().all(|text| text.starts_with("mcp_servers.b.")));
+            }
+        }
+        let other = found(OWN, "F", "[mcp_servers.A]\n[profiles.a]\nmodel = 'x'\n");
+        assert_eq!(codes(&plan(&Codex, &[program("a")], &[other]).unwrap()), [(Code::AgentApproval, "")]);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_a_note_and_stops_nothing() {
+        let broken = Content { bytes: Err("permission denied".into()), ..found(OWN, "F", "") };
+        for content in [found(OWN, "F", "[mcp_servers"), found(OWN, "F", "\u{0}"), broken] {
+            let artifacts = plan(&Codex, &[program("a")], &[content]).unwrap();
+            assert_eq!(codes(&artifacts), [(Code::Unreadable, ""), (Code::AgentApproval, "")]);
+            assert!(!artifacts.arguments.is_empty());
+        }
+    }
+
+    #[test]
+    fn b86_an_sse_server_is_not_given_as_streamable_http() {
+        let remote = direct("old", "https://h/sse").transport.remote().unwrap().clone();
+        let server = ResolvedServer { transport: Transport::Sse(remote), ..direct("old", "https://h/sse") };
+        let artifacts = plan(&Codex, &[server], &[]).unwrap();
+        assert_eq!(codes(&artifacts), [(Code::Transport, "old")]);
+        assert!(artifacts.arguments.is_empty());
+    }
+}

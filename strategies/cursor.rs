@@ -86,3 +86,49 @@ impl Strategy for Cursor {
 fn pinned(variable: &str) -> String {
     format!("${{env:{variable}}}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claude::tests::{codes, direct, plan, program};
+    use crate::server::ResolvedServer;
+    use core::time::Duration;
+    use serde_json::Value;
+
+    fn entries(artifacts: &Artifacts) -> &Map<String, Value> {
+        let [File::Merge { path: ".cursor/mcp.json", at: "mcpServers", entries }] =
+            artifacts.files.as_slice()
+        else {
+            panic!("{artifacts:?}")
+        };
+        entries
+    }
+
+    #[test]
+    fn entries_in_cursors_own_shape() {
+        let artifacts = plan(&Cursor, &[program("a"), direct("b", "https://h/mcp")], &[]).unwrap();
+        let entries = entries(&artifacts);
+        assert_eq!(entries["b"], serde_json::json!({ "url": "https://h/mcp" }));
+        assert_eq!(entries["a"]["command"], "/usr/bin/squire");
+        assert_eq!(entries["a"]["env"]["HOME"], "${env:HOME}");
+        assert!(artifacts.arguments.is_empty() && artifacts.environment.is_empty());
+    }
+
+    #[test]
+    fn what_it_has_no_place_for_is_a_note() {
+        let slow = ResolvedServer { timeout: Some(Duration::from_secs(1)), ..program("slow") };
+        let artifacts = plan(&Cursor, &[slow, direct("x", "https://h/${env:X}")], &[]).unwrap();
+        assert_eq!(
+            codes(&artifacts),
+            [(Code::Unenforced, "slow"), (Code::Inexpressible, "x"), (Code::AgentApproval, "")]
+        );
+        assert_eq!(entries(&artifacts).len(), 1);
+    }
+
+    #[test]
+    fn b86_where_all_are_left_out_nothing_is_emitted() {
+        let artifacts = plan(&Cursor, &[direct("x", "https://h/${userHome}")], &[]).unwrap();
+        assert_eq!(codes(&artifacts), [(Code::Inexpressible, "x")]);
+        assert!(artifacts.files.is_empty());
+    }
+}

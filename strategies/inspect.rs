@@ -57,3 +57,23 @@ impl Strategy for Inspect {
         Ok(artifacts)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claude::tests::{direct, plan, program};
+
+    /// It must be able to say that there is nothing, so there always is a file.
+    #[test]
+    fn a_file_even_without_servers() {
+        for servers in [&[][..], &[program("a"), direct("b", "https://h/mcp")]] {
+            let artifacts = plan(&Inspect, servers, &[]).unwrap();
+            let [File::Private { name: FILE, text }] = artifacts.files.as_slice() else {
+                panic!("{artifacts:?}")
+            };
+            let file: serde_json::Value = serde_json::from_str(text).unwrap();
+            assert_eq!(file["mcpServers"].as_object().unwrap().len(), servers.len());
+            assert_eq!(artifacts.arguments.len(), 1);
+        }
+    }
+}

@@ -163,3 +163,82 @@ fn declared(content: &Content, bytes: &[u8]) -> Result<Vec<Taken>, String> {
     let names = config.get("mcp").and_then(Value::as_object).map(Map::keys);
     Ok(names.into_iter().flatten().map(|name| Taken::new(name, content)).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::artifacts::Code;
+    use crate::claude::tests::{codes, direct, found, plan, program};
+
+    fn own(text: &str) -> Content {
+        found(Read::Variable(CONTENT), CONTENT, text)
+    }
+
+    fn content(artifacts: &Artifacts) -> &str {
+        let [(name, text)] = artifacts.environment.as_slice() else { panic!("{artifacts:?}") };
+        assert_eq!(name, CONTENT);
+        text
+    }
+
+    #[test]
+    fn b18_entries_in_opencodes_own_shape() {
+        let artifacts = plan(&OpenCode, &[program("a"), direct("r", "https://h/mcp")], &[]).unwrap();
+        let config: Value = serde_json::from_str(content(&artifacts)).unwrap();
+        assert_eq!(
+            config,
+            json!({ "mcp": {
+                "a": {
+                    "type": "local",
+                    "command": ["/usr/bin/squire", "gateway", "a", "--agent", "opencode", "--config", "/c", "--state", "/s"],
+                    "enabled": true,
+                    "timeout": 305_000,
+                },
+                "r": { "type": "remote", "url": "https://h/mcp", "enabled": true, "timeout": 305_000 },
+            }})
+        );
+    }
+
+    #[test]
+    fn the_users_own_value_stays_with_its_substitutions() {
+        let value =
+            r#"{ "theme": "{env:THEME}", /* note */ "mcp": { "own": { "url": "{file:x}" }, }, "z": 1 }"#;
+        let artifacts = plan(&OpenCode, &[direct("r", "https://h/{env:X}")], &[own(value)]).unwrap();
+        let text = content(&artifacts);
+        assert!(
+            text.contains(r#""theme":"{env:THEME}""#) && text.contains(r#""own":{"url":"{file:x}"}"#),
+            "{text}"
+        );
+        assert!(text.contains(r#""url":"https://h/\u007benv:X}""#), "{text}");
+        let config: Value = serde_json::from_str(text).unwrap();
+        assert_eq!((&config["z"], &config["mcp"]["r"]["url"]), (&json!(1), &json!("https://h/{env:X}")));
+        assert_eq!(plan(&OpenCode, &[], &[own(value)]).unwrap(), Artifacts::default());
+    }
+
+    #[test]
+    fn a_value_that_opencode_could_not_read_refuses() {
+        for value in ["{ broken", "[]", "\"x\"", r#"{"mcp": []}"#] {
+            assert!(plan(&OpenCode, &[program("a")], &[own(value)]).is_err(), "{value}");
+        }
+        assert!(plan(&OpenCode, &[program("a")], &[own("{}")]).is_ok());
+    }
+
+    #[test]
+    fn b97_a_name_that_is_taken_in_any_file_is_left_out() {
+        for read in OpenCode.reads() {
+            let taken = found(*read, "F", "\u{feff}// note\n{\"mcp\": {\"a\": {\"enabled\": false,},},}");
+            let artifacts = plan(&OpenCode, &[program("a")], &[taken]).unwrap();
+            assert_eq!(codes(&artifacts), [(Code::AgentHasIt, "a")], "{read:?}");
+            assert!(artifacts.environment.is_empty());
+        }
+    }
+
+    #[test]
+    fn more_than_the_kernel_takes_is_refused_with_the_size() {
+        let url = alloc::format!("https://h/{}", "x".repeat(LIMIT));
+        let Refusal(sentence) = plan(&OpenCode, &[direct("r", &url)], &[]).unwrap_err();
+        assert!(
+            sentence.starts_with("OPENCODE_CONFIG_CONTENT would hold 12") && sentence.contains("122880"),
+            "{sentence}"
+        );
+    }
+}

@@ -12,13 +12,20 @@
 mod support;
 
 mod agents_own_config;
+mod agents_rules;
+mod bad_input;
 mod cursor_file;
 mod exit_status;
+mod gateway;
+mod golden;
+mod inspecting;
 mod launching;
 mod listing;
 mod looking_up_programs;
 mod placement;
 mod private_files;
+mod project_layer;
+mod readme;
 mod same_every_time;
 mod summary;
 mod too_large;

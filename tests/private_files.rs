@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use crate::support::{Run, Test, Watched};
 
-const DOCS: &str = "[servers.docs]\nurl = \"https://docs.example.com/mcp\"\nheaders = { X-Key = \"k\" }\n";
+const DOCS: &str = "[servers.docs]\nurl = \"https://docs.example.com/mcp\"\nheaders = { X-Flag = \"k\" }\n";
 const STATE: &str = "<T>/home/.local/state/squire";
 
 fn launch(script: &str) -> Test {

@@ -404,3 +404,128 @@ impl Declaration {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::time::Duration;
+
+    fn accepted(text: &str) -> Declarations {
+        let (declarations, problems) = read(text.as_bytes(), Path::new("F"), LayerKind::User);
+        assert!(problems.is_empty(), "{problems:?}");
+        declarations
+    }
+
+    fn told(text: &str, kind: LayerKind) -> Vec<String> {
+        read(text.as_bytes(), Path::new("F"), kind).1.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn every_field_of_a_server() {
+        let declarations = accepted(
+            "[servers.a]\ncommand = ['x', 'y z']\nargs = ['${env:A:-b}']\nenv = { N = '$${' }\n\
+             inherit_env = ['P']\ncwd = '~/x'\ntimeout = '2m'\nstartup_timeout = '90s'\ndescription = 'd'\n\
+             disabled = true\nroute = 'gateway'\ntransport = 'stdio'\n",
+        );
+        let server = &declarations.servers[0];
+        let texts = |located: &Option<Located<Vec<Text>>>| -> Vec<String> {
+            located.iter().flat_map(|located| &located.value).map(ToString::to_string).collect()
+        };
+        assert_eq!(texts(&server.command), ["x", "y z"]);
+        assert_eq!(texts(&server.args), ["${env:A:-b}"]);
+        assert_eq!(server.env.as_ref().unwrap().value[0].1.literal(), Some("${"));
+        assert_eq!(server.inherit_env.as_ref().unwrap().value, ["P"]);
+        assert_eq!(server.cwd.as_ref().unwrap().value.to_string(), "~/x");
+        assert_eq!(server.timeout.as_ref().unwrap().value, Duration::from_secs(120));
+        assert_eq!(server.startup_timeout.as_ref().unwrap().value, Duration::from_secs(90));
+        assert_eq!(server.description.as_ref().unwrap().value, "d");
+        assert!(server.disabled.as_ref().unwrap().value);
+        assert_eq!(server.route.as_ref().unwrap().value, Route::Gateway);
+        assert_eq!(server.transport.as_ref().unwrap().value, Kind::Stdio);
+        assert_eq!(server.place, Place { line: 1, column: 10 });
+        assert_eq!(server.cwd.as_ref().unwrap().place, Place { line: 6, column: 1 });
+    }
+
+    #[test]
+    fn every_word_for_a_transport() {
+        for (word, kind) in [
+            ("http", Kind::Http),
+            ("streamable-http", Kind::Http),
+            ("streamable_http", Kind::Http),
+            ("streamableHttp", Kind::Http),
+            ("sse", Kind::Sse),
+        ] {
+            let declarations =
+                accepted(&format!("servers.a = {{ transport = '{word}', url = 'https://h/' }}"));
+            assert_eq!(declarations.servers[0].transport.as_ref().map(|located| located.value), Some(kind));
+        }
+        let dynamic = accepted("servers.a = { transport = '${env:T:-stdio}', command = 'x' }");
+        assert_eq!(dynamic.servers[0].needs_relay.len(), 1);
+    }
+
+    #[test]
+    fn the_order_is_that_of_the_file() {
+        let declarations = accepted(
+            "[servers.z]\ncommand = 'z'\n[servers.a]\ncommand = 'a'\nenv = { Z = '1', A = '2' }\n[servers.m]\ncommand = 'm'\n",
+        );
+        let names: Vec<&str> = declarations.servers.iter().map(|server| server.name.as_str()).collect();
+        assert_eq!(names, ["z", "a", "m"]);
+        let env = &declarations.servers[1].env.as_ref().unwrap().value;
+        assert_eq!(env.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["Z", "A"]);
+    }
+
+    #[test]
+    fn the_built_in_server_takes_one_field_of_the_user_alone() {
+        assert!(accepted("[servers.squire]\ndisabled = true\n").builtin_disabled);
+        assert!(!accepted("[servers.squire]\ndisabled = false\n").builtin_disabled);
+        assert_eq!(
+            told("[servers.squire]\ndisabled = true\n", LayerKind::Project),
+            ["F:1:10: the server name `squire` is reserved: an agent or squire itself uses it"]
+        );
+    }
+
+    #[test]
+    fn b33_a_project_declares_servers_and_profiles_and_nothing_else() {
+        assert_eq!(
+            told("[policy]\n[agents.claude]\n[secrets.a]\nvalue = 'x'\n", LayerKind::Project)
+                .iter()
+                .map(|problem| problem.lines().next().unwrap())
+                .collect::<Vec<_>>(),
+            [
+                "F:1:2: a project declares servers and profiles, and no [policy]",
+                "F:2:2: a project declares servers and profiles, and no [agents]",
+                "F:3:2: unknown key `secrets` in squire.toml",
+            ]
+        );
+    }
+
+    #[test]
+    fn b16_a_byte_order_mark_changes_nothing() {
+        let text = "[servers.a]\r\ncommand = \"x\"\r\n";
+        assert_eq!(accepted(text), accepted(&format!("\u{feff}{text}")));
+        assert_eq!(accepted(text), accepted(&text.replace('\r', "")));
+    }
+
+    proptest! {
+        /// Whatever the bytes are: no panic, and every problem is within the file, in its order.
+        #[test]
+        fn any_bytes_are_read_or_told(
+            bytes in prop_oneof![
+                prop::collection::vec(any::<u8>(), 0..200),
+                "(\\[servers\\.a\\]|\\[profiles\\.p\\]|\n|command|url|env|args|servers|extends|timeout|transport|route| = |\"a\"|\"\\$\\{env:X\\}\"|\"\\$\\{\"|\\[|\\]|\\{|\\}|,|1|true|é|\"\\\\u0000\"|\"http://h\"|#){0,30}"
+                    .prop_map(String::into_bytes),
+            ],
+        ) {
+            for kind in [LayerKind::User, LayerKind::Project] {
+                let (_, problems) = read(&bytes, Path::new("F"), kind);
+                let lines = bytes.split(|byte| *byte == b'\n').count();
+                for problem in &problems {
+                    prop_assert!((1..=lines).contains(&problem.place.line), "{problem}");
+                    prop_assert!(!problem.message.contains(['\u{0}', '\u{1b}']), "{problem}");
+                }
+                prop_assert!(problems.is_sorted_by_key(|problem| problem.place));
+            }
+        }
+    }
+}

@@ -34,6 +34,7 @@ pub(crate) struct Test {
     stdin: Vec<u8>,
     stdout: Expected,
     stderr: Expected,
+    unchanged: bool,
 }
 
 #[derive(Clone)]
@@ -75,6 +76,7 @@ impl Test {
             stdin: Vec::new(),
             stdout: Expected::Exactly(String::new()),
             stderr: Expected::Exactly(String::new()),
+            unchanged: false,
         }
     }
 
@@ -195,6 +197,12 @@ impl Test {
         self
     }
 
+    /// Nothing below home and project may be another after the run, directories and permissions included.
+    pub(crate) fn unchanged(mut self) -> Self {
+        self.unchanged = true;
+        self
+    }
+
     #[track_caller]
     pub(crate) fn success(self) -> Run {
         self.code(0)
@@ -203,6 +211,13 @@ impl Test {
     #[track_caller]
     pub(crate) fn code(self, code: i32) -> Run {
         self.end(ExitStatus::from_raw(code << 8))
+    }
+
+    /// For a test that looks at the exit code itself.
+    #[track_caller]
+    pub(crate) fn ends(self) -> (Run, Option<i32>) {
+        let (run, status) = self.start().end(None);
+        (run, status.code())
     }
 
     #[track_caller]
@@ -226,19 +241,20 @@ impl Test {
     /// Starts squire, for a test that does something while the agent runs.
     #[track_caller]
     pub(crate) fn start(self) -> Running {
+        let before = self.unchanged.then(|| snapshot(&self.root()));
         let mut command = self.command();
         let child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        Running::new(self, child)
+        Running::new(self, child, before)
     }
 
     #[track_caller]
     fn end(self, status: ExitStatus) -> Run {
-        self.start().end(status)
+        self.start().end(Some(status)).0
     }
 
     #[track_caller]
-    fn judge(self, output: &Output, status: ExitStatus) -> Run {
+    fn judge(self, output: &Output, status: Option<ExitStatus>, before: Option<Snapshot>) -> Run {
         let root = self.root();
         let run = Run {
             stdout: normal(&String::from_utf8_lossy(&output.stdout), &root),
@@ -247,7 +263,9 @@ impl Test {
         };
         let mut wrong = Vec::new();
         // A core file is the system's business.
-        if (output.status.code(), output.status.signal()) != (status.code(), status.signal()) {
+        if let Some(status) = status
+            && (output.status.code(), output.status.signal()) != (status.code(), status.signal())
+        {
             wrong.push(format!("status: {} instead of {status}", output.status));
         }
         for (name, found, expected) in
@@ -257,6 +275,14 @@ impl Test {
                 && found != expected
             {
                 wrong.push(format!("{name}:\n{found}\ninstead of:\n{expected}"));
+            }
+        }
+        if let Some(before) = before {
+            let after = snapshot(&root);
+            let all = before.keys().chain(after.keys());
+            let changed: Vec<&String> = all.filter(|path| before.get(*path) != after.get(*path)).collect();
+            if !changed.is_empty() {
+                wrong.push(format!("changed: {changed:?}"));
             }
         }
         let words = self.arguments.iter().map(|word| word.to_string_lossy().chars().take(200).collect());
@@ -346,6 +372,32 @@ impl Run {
         files.sort();
         files
     }
+}
+
+/// Declarations of servers that differ in their names alone: `s0`, `s1` …
+pub(crate) fn many_servers(count: usize) -> String {
+    let one = |number: usize| format!("[servers.s{number}]\ncommand = \"s\"\n");
+    (0..count).map(one).collect::<Vec<_>>().concat()
+}
+
+/// Kind, permissions and content of each path.
+type Snapshot = BTreeMap<String, (String, Vec<u8>)>;
+
+/// Everything below home and project.
+fn snapshot(root: &Path) -> Snapshot {
+    let mut found = BTreeMap::new();
+    let mut open = vec![root.join("home"), root.join("project")];
+    while let Some(path) = open.pop() {
+        let metadata = fs::symlink_metadata(&path).unwrap();
+        let kind = metadata.file_type();
+        let bytes = if kind.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
+        if kind.is_dir() {
+            open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+        let told = format!("{kind:?} {:o}", metadata.permissions().mode());
+        found.insert(path.display().to_string(), (told, bytes));
+    }
+    found
 }
 
 /// Replaces what differs between two runs: the test's directory by `<T>`, programs by `<squire>` and `<server>`, the

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::{Run, Test};
+use super::{Run, Snapshot, Test};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -19,11 +19,12 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) struct Running {
     test: Test,
     child: Child,
+    before: Option<Snapshot>,
 }
 
 impl Running {
-    pub(super) fn new(test: Test, child: Child) -> Self {
-        Self { test, child }
+    pub(super) fn new(test: Test, child: Child, before: Option<Snapshot>) -> Self {
+        Self { test, child, before }
     }
 
     pub(crate) fn path(&self, relative: &str) -> PathBuf {
@@ -77,21 +78,21 @@ impl Running {
 
     #[track_caller]
     pub(crate) fn code(self, code: i32) -> Run {
-        self.end(ExitStatus::from_raw(code << 8))
+        self.end(Some(ExitStatus::from_raw(code << 8))).0
     }
 
     #[track_caller]
     pub(crate) fn signal(self, signal: i32) -> Run {
-        self.end(ExitStatus::from_raw(signal))
+        self.end(Some(ExitStatus::from_raw(signal))).0
     }
 
     #[track_caller]
-    pub(super) fn end(self, status: ExitStatus) -> Run {
-        let Self { test, mut child } = self;
+    pub(super) fn end(self, status: Option<ExitStatus>) -> (Run, ExitStatus) {
+        let Self { test, mut child, before } = self;
         // An agent may end without having read it all.
         let _ = child.stdin.take().unwrap().write_all(&test.stdin);
         let output = child.wait_with_output().unwrap();
-        test.judge(&output, status)
+        (test.judge(&output, status, before), output.status)
     }
 }
 
