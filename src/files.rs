@@ -102,7 +102,10 @@ fn read_regular(file: OwnedFd, limit: u64) -> io::Result<(Vec<u8>, Stat)> {
 /// nobody else can write, and no symbolic link leads to it.
 pub fn read_of_project(root: &Path, relative: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut directory = rustix::fs::open(root, DIRECTORY, Mode::empty())?;
-    refuse_writable_by_others(&directory)?;
+    let refuse_open = |directory: &OwnedFd| -> io::Result<()> {
+        refuse_writable_by_others(&rustix::fs::fstat(directory)?, "everybody may write in its directory")
+    };
+    refuse_open(&directory)?;
     let mut components = relative.components().peekable();
     while let Some(component) = components.next() {
         let Component::Normal(name) = component else { return Err(other("the path leaves the project")) };
@@ -114,21 +117,20 @@ pub fn read_of_project(root: &Path, relative: &Path) -> io::Result<Option<Vec<u8
         };
         if components.peek().is_none() {
             let (bytes, stat) = read_regular(opened, LIMIT)?;
-            return if is_ours(&stat) { Ok(Some(bytes)) } else { Err(other("it belongs to somebody else")) };
+            if !is_ours(&stat) {
+                return Err(other("it belongs to somebody else"));
+            }
+            refuse_writable_by_others(&stat, "everybody may write it")?;
+            return Ok(Some(bytes));
         }
         directory = opened;
-        refuse_writable_by_others(&directory)?;
+        refuse_open(&directory)?;
     }
     Ok(None)
 }
 
-fn refuse_writable_by_others(directory: &OwnedFd) -> io::Result<()> {
-    let stat = rustix::fs::fstat(directory)?;
-    let mode = Mode::from_raw_mode(stat.st_mode);
-    if mode.contains(Mode::WOTH) {
-        return Err(other("everybody may write in its directory"));
-    }
-    Ok(())
+fn refuse_writable_by_others(stat: &Stat, reason: &str) -> io::Result<()> {
+    if Mode::from_raw_mode(stat.st_mode).contains(Mode::WOTH) { Err(other(reason)) } else { Ok(()) }
 }
 
 fn open_no_follow(directory: &OwnedFd, name: &OsStr, flags: OFlags) -> io::Result<Option<OwnedFd>> {

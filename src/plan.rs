@@ -7,7 +7,7 @@ use squire_strategies::{
     Artifacts, Code, Effect, Launch, Name, Note, Refusal, ResolvedServer, Spot, Strategy,
 };
 
-use crate::resolve::Resolution;
+use crate::resolve::{Resolution, Resolved};
 
 /// What equips one agent for one launch.
 #[derive(Clone)]
@@ -16,7 +16,9 @@ pub struct Plan {
     pub agent: String,
     /// How it takes servers.
     pub strategy: &'static dyn Strategy,
-    /// Every selected server, in order.
+    /// How many servers are selected.
+    pub selected: usize,
+    /// The selected servers in order, but for a project's that lost its name to the user's.
     pub servers: Vec<ResolvedServer>,
     /// What the strategy made of them, with the notes of resolution first.
     pub artifacts: Artifacts,
@@ -58,11 +60,21 @@ pub fn plan(
     Ok(Plan {
         agent: launch.agent.to_owned(),
         strategy,
-        servers: resolution.entries.iter().map(|entry| entry.server.clone()).collect(),
+        selected: resolution.entries.len(),
+        servers: resolution
+            .entries
+            .iter()
+            .filter(|entry| !lost_its_name(entry))
+            .map(|entry| entry.server.clone())
+            .collect(),
         artifacts,
         place,
         refuses_tools,
     })
+}
+
+fn lost_its_name(entry: &Resolved) -> bool {
+    entry.left_out.as_ref().is_some_and(|note| note.code == Code::NameTaken)
 }
 
 impl Plan {
@@ -70,6 +82,7 @@ impl Plan {
     pub fn obstacle(&self, name: &Name) -> Option<&Note> {
         self.artifacts.notes.iter().find(|note| {
             note.server.as_ref() == Some(name)
+                && note.code != Code::NameTaken
                 && matches!(note.code.effect(), Effect::LeftOut | Effect::SwitchedOff)
         })
     }
@@ -100,7 +113,7 @@ impl Plan {
             parts.push(format!("{} gets no servers: {}", self.agent, note.sentence));
         } else {
             let delivered: Vec<&str> = self.delivered().iter().map(|server| server.name.as_str()).collect();
-            let counted = format!("{} gets {} of {}", self.agent, delivered.len(), self.servers.len());
+            let counted = format!("{} gets {} of {}", self.agent, delivered.len(), self.selected);
             parts.push(if delivered.is_empty() {
                 counted
             } else {
@@ -119,7 +132,10 @@ impl Plan {
             }
         }
         let told = |note: &&Note| matches!(note.code, Code::ProjectFile | Code::Unreadable);
-        parts.extend(notes.iter().filter(told).map(|note| note.sentence.replace('\n', " ")));
+        // The first line; `list` shows all.
+        parts.extend(
+            notes.iter().filter(told).filter_map(|note| note.sentence.lines().next().map(String::from)),
+        );
         parts.join("; ")
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use squire_strategies::is_deceptive;
+
 /// `text` on one line in which nothing acts on the terminal or hides: control characters, line ends included,
 /// characters that change the direction of text, and invisible ones that can smuggle words are written as escapes
 /// such as `\n` or `\u{202e}`. Text of several lines is split by the caller first.
@@ -34,17 +36,6 @@ pub(crate) fn excerpt(bytes: &[u8], limit: usize) -> String {
         None if window.len() < bytes.len() => printable(trimmed) + "…",
         None => printable(trimmed),
     }
-}
-
-fn is_deceptive(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            // Arabic letter mark, direction marks, embeddings, overrides and isolates.
-            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-            // Line and paragraph separator, zero-width space, word joiner, byte order mark, tags.
-            | '\u{2028}' | '\u{2029}' | '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
-        )
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use squire_strategies::{Argument, File, Note};
 
 use crate::plan::Plan;
+use crate::printable::printable;
 
 /// Stands for the launch's private directory, whose name is chosen at the launch.
 const PRIVATE: &str = "<private>";
@@ -17,7 +18,7 @@ pub fn text(plan: &Plan, program: &str) -> String {
     let artifacts = &plan.artifacts;
     // Writing to a string can't fail.
     let _ = writeln!(out, "{} ({}): {}", description.title, plan.agent, description.carries);
-    let _ = writeln!(out, "program: {program}");
+    let _ = writeln!(out, "program: {}", printable(program));
     let _ = writeln!(out, "same name in its own config: {}", description.same_name);
     let _ = writeln!(out, "approval: {}", description.approval);
     section(
@@ -37,7 +38,8 @@ pub fn text(plan: &Plan, program: &str) -> String {
             File::Merge { path, at, entries } => {
                 let _ = writeln!(out, "\nin {path}, below `{at}`, put back after the launch");
                 for (name, entry) in entries {
-                    let _ = writeln!(out, "  {}: {entry}", Value::from(name.as_str()));
+                    let _ =
+                        writeln!(out, "  {}: {}", Value::from(name.as_str()), printable(&entry.to_string()));
                 }
             }
         }
@@ -60,7 +62,7 @@ fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
         if index == 0 {
             let _ = writeln!(out, "\n{title}");
         }
-        let _ = writeln!(out, "  {line}");
+        let _ = writeln!(out, "  {}", printable(&line));
     }
 }
 

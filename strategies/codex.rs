@@ -306,13 +306,4 @@ mod tests {
             assert!(!artifacts.arguments.is_empty());
         }
     }
-
-    #[test]
-    fn b86_an_sse_server_is_not_given_as_streamable_http() {
-        let remote = direct("old", "https://h/sse").transport.remote().unwrap().clone();
-        let server = ResolvedServer { transport: Transport::Sse(remote), ..direct("old", "https://h/sse") };
-        let artifacts = plan(&Codex, &[server], &[]).unwrap();
-        assert_eq!(codes(&artifacts), [(Code::Transport, "old")]);
-        assert!(artifacts.arguments.is_empty());
-    }
 }

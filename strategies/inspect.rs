@@ -38,6 +38,10 @@ impl Strategy for Inspect {
         matches!(transport, Transport::Http(_))
     }
 
+    fn shows_failures(&self) -> bool {
+        true
+    }
+
     fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal> {
         let mut artifacts = Artifacts::default();
         let mut entries = Map::new();

@@ -5,6 +5,8 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
+use crate::deceptive::spelled_in_json;
+
 /// Reads JSON with comments, trailing commas and a byte order mark (cases B15, B16), as the agents that write it do.
 ///
 /// Comments and surplus commas become blanks, so that line and column of an error are those of the file.
@@ -77,7 +79,7 @@ pub(crate) fn pretty(value: &Value) -> String {
     let mut out = String::new();
     write(value, 0, &mut out);
     out.push('\n');
-    out
+    spelled_in_json(&out)
 }
 
 fn write(value: &Value, depth: usize, out: &mut String) {

@@ -15,6 +15,7 @@ extern crate alloc;
 extern crate std;
 
 mod artifacts;
+mod deceptive;
 mod environment;
 mod exposure;
 mod gateway;
@@ -34,6 +35,7 @@ mod inspect;
 mod opencode;
 
 pub use artifacts::{Argument, Artifacts, Code, Effect, File, Note, Refusal};
+pub use deceptive::is_deceptive;
 pub use environment::{BASE_ENVIRONMENT, LAUNCH_VARIABLE, LOADER_ENVIRONMENT, PROXY_VARIABLES};
 pub use gateway::Gateway;
 pub use json::parse as parse_jsonc;

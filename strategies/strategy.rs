@@ -32,6 +32,12 @@ pub trait Strategy: Sync {
         None
     }
 
+    /// Whether it shows by itself why a server failed. For any other agent a gateway whose server can't be started
+    /// answers in its place, with no tools and the reason.
+    fn shows_failures(&self) -> bool {
+        false
+    }
+
     /// Turns servers into what equips the agent. A server that it can't take is left out by a note and changes no
     /// other; an error refuses the launch.
     fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal>;

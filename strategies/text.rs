@@ -126,6 +126,14 @@ impl Text {
         }
     }
 
+    /// What is written before the first reference.
+    pub fn leading_literal(&self) -> &str {
+        match self.pieces.first() {
+            Some(Piece::Literal(text)) => text,
+            Some(Piece::Reference(_)) | None => "",
+        }
+    }
+
     /// The references, in order.
     pub fn references(&self) -> impl Iterator<Item = &Reference> {
         self.pieces.iter().filter_map(|piece| match piece {

@@ -1,10 +1,12 @@
 //! TOML values on one line, for `-c KEY=VALUE` (case B73).
 //!
 //! Codex takes a value that does not parse as TOML for a plain string, without an error; so what is written here is
-//! TOML 1.0: no newline in an inline table, no `\e`, no raw control character.
+//! TOML 1.0: no newline in an inline table, no `\e`, and no raw character that acts on a terminal.
 
 use alloc::string::String;
 use core::fmt::Write;
+
+use crate::deceptive::is_deceptive;
 
 /// An inline table under construction.
 pub(crate) struct InlineTable(String);
@@ -45,9 +47,11 @@ pub(crate) fn string(text: &str) -> String {
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
-            control if control < ' ' || control == '\u{7f}' => {
+            deceptive if is_deceptive(deceptive) => {
+                let code = u32::from(deceptive);
                 // Writing to a string can't fail.
-                let _ = write!(out, "\\u{:04X}", u32::from(control));
+                let _ =
+                    if code > 0xffff { write!(out, "\\U{code:08X}") } else { write!(out, "\\u{code:04X}") };
             }
             plain => out.push(plain),
         }

@@ -96,6 +96,9 @@ impl Case {
                     continue;
                 }
                 Read::UserFile(Base::Home, file) => vec![Path::new(HOME).join(file)],
+                Read::UserFile(Base::Named(name), file) => {
+                    variable(name).map(|base| Path::new(base).join(file)).into_iter().collect()
+                }
                 Read::UserFile(Base::Variable(name, below), file) => {
                     let base = variable(name).map_or_else(|| Path::new(HOME).join(below), PathBuf::from);
                     vec![base.join(file)]
@@ -357,7 +360,7 @@ fn b92_an_entry_is_the_same_on_every_launch() {
 #[test]
 fn a_long_wait_fits_the_timers_of_the_agent() {
     let case =
-        Case::of_user("[servers.a]\ncommand = \"a\"\ntimeout = \"30days\"\nstartup_timeout = \"30days\"\n");
+        Case::of_user("[servers.a]\ncommand = \"a\"\ntimeout = \"24days\"\nstartup_timeout = \"24days\"\n");
     for agent in ["claude", "opencode"] {
         let plan = case.plan(squire_strategies::find(agent).unwrap()).unwrap();
         let text = report::text(&plan, "x");

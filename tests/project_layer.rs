@@ -99,7 +99,7 @@ fn b33_b89_listed_with_its_command_and_not_approved() {
         told,
         [
             "squire | builtin | on | in squire itself | -".to_owned(),
-            "evil | community | not-approved | sh -c touch <T>/pwned; <server> stdio | <T>/project/squire.toml:1".into(),
+            "evil | community | not-approved | sh -c 'touch <T>/pwned; <server> stdio' | <T>/project/squire.toml:1".into(),
             format!("remote | community | not-approved | http://127.0.0.1:{port}/?k=${{env:GITHUB_TOKEN}} | <T>/project/squire.toml:4"),
             format!("plain | community | not-approved | http://127.0.0.1:{port}/mcp | <T>/project/squire.toml:7"),
         ]
@@ -262,7 +262,7 @@ fn set_aside(prepare: impl Fn(Test) -> Test, reason: &str) {
     let run =
         test().args(["list"]).any_stdout().stderr(format!("squire: {sentence}\n")).unchanged().success();
     assert!(run.stdout.contains("mine") && !run.stdout.contains("evil"), "{}", run.stdout);
-    let one_line = sentence.replace('\n', " ");
+    let one_line = sentence.lines().next().unwrap();
     for (agent, program) in [("claude", "claude"), ("codex", "codex"), ("opencode", "opencode")] {
         let run = with_agent(test(), program)
             .args(["launch", agent])

@@ -42,14 +42,34 @@ fn state(entry: &Resolved) -> &'static str {
     entry.left_out.as_ref().map_or("on", |note| note.code.as_str())
 }
 
+/// What runs, as a person would type it; a user and password in an address are not shown.
 fn target(entry: &Resolved) -> String {
     match &entry.server.transport {
         Transport::Builtin => "in squire itself".into(),
         Transport::Stdio(stdio) => {
-            let words = std::iter::once(&stdio.command).chain(&stdio.args).map(ToString::to_string);
+            let words =
+                std::iter::once(&stdio.command).chain(&stdio.args).map(|text| quoted(&text.to_string()));
             words.collect::<Vec<_>>().join(" ")
         }
-        Transport::Http(remote) | Transport::Sse(remote) => remote.url.to_string(),
+        Transport::Http(remote) | Transport::Sse(remote) => without_user(&remote.url.to_string()),
+    }
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:@=+,%~${}".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+fn without_user(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    match authority.rsplit_once('@') {
+        Some((user, _)) => format!("{scheme}://***{}", &rest[user.len()..]),
+        None => url.to_owned(),
     }
 }
 
@@ -64,7 +84,7 @@ fn as_text(resolution: &Resolution) -> String {
             server.transport.as_str().into(),
             server.route.as_str().into(),
             printable(&target(entry)),
-            server.origin.clone(),
+            printable(&server.origin),
         ]);
     }
     let widths: Vec<usize> = (0..rows[0].len())
@@ -79,7 +99,7 @@ fn as_text(resolution: &Resolution) -> String {
     for note in resolution.entries.iter().filter_map(|entry| entry.left_out.as_ref()) {
         if !matches!(note.code, Code::Disabled) {
             let name = note.server.as_ref().map(squire_strategies::Name::as_str).unwrap_or_default();
-            let _ = writeln!(text, "{name}: {}", note.sentence);
+            let _ = writeln!(text, "{name}: {}", printable(&note.sentence));
         }
     }
     text

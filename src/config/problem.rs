@@ -59,15 +59,23 @@ impl fmt::Display for Problem {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
 
+impl Problems {
+    /// How many are told: what is wrong in one place tends to show in many.
+    const SHOWN: usize = 20;
+}
+
 impl fmt::Display for Problems {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, problem) in self.0.iter().enumerate() {
+        for (index, problem) in self.0.iter().take(Self::SHOWN).enumerate() {
             if index > 0 {
                 formatter.write_str("\n")?;
             }
             write!(formatter, "{problem}")?;
         }
-        Ok(())
+        match self.0.len().saturating_sub(Self::SHOWN) {
+            0 => Ok(()),
+            more => write!(formatter, "\nand {more} problems more"),
+        }
     }
 }
 

@@ -259,8 +259,11 @@ fn read_variables<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Locat
 fn read_url<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located<Text>> {
     let url = reader.text(field)?;
     if let Some(written) = url.value.literal() {
-        let rest = written.strip_prefix("https://").or_else(|| written.strip_prefix("http://"));
-        let has_host = rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['/', '?', '#', ':']));
+        let (scheme, rest) = written.split_once("://").unwrap_or_default();
+        let is_http = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+        let has_host = Some(rest)
+            .filter(|_| is_http)
+            .is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['/', '?', '#', ':']));
         if !has_host || written.contains(|c: char| c.is_whitespace() || c.is_control()) {
             let message = format!(
                 "`url` wants an address such as \"https://example.com/mcp\", and this is {written:?}"
@@ -275,7 +278,14 @@ fn read_headers<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Located<Vec<(S
     let headers = reader.text_table(field, "a table of headers, as in { X-Name = \"value\" }");
     // RFC 9110, section 5.6.2: a field name is a token.
     let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-    for (name, value) in &headers.value {
+    for (index, (name, value)) in headers.value.iter().enumerate() {
+        if headers.value[..index].iter().any(|(other, _)| other.eq_ignore_ascii_case(name)) {
+            reader.problem(
+                field.place,
+                format!("`headers`: {name:?} comes twice, as case does not count"),
+                None,
+            );
+        }
         if name.is_empty() || !name.chars().all(is_token) {
             reader.problem(field.place, format!("`headers`: {name:?} can't be the name of a header"), None);
         }

@@ -10,6 +10,9 @@ use toml::de::{DeTable, DeValue};
 use super::problem::{Lines, Place, Problem, nearest};
 use super::schema::Located;
 
+/// Agents count milliseconds in 31 bits, and take a longer wait for none.
+const LONGEST: Duration = Duration::from_secs(24 * 24 * 60 * 60);
+
 /// One `key = value` of a table.
 #[derive(Clone, Copy)]
 pub(super) struct Entry<'a> {
@@ -101,10 +104,10 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn duration(&mut self, entry: Entry<'a>) -> Option<Located<Duration>> {
-        let expected = "a duration such as \"30s\" or \"2m\"";
+        let expected = "a duration such as \"30s\" or \"2m\", of at most 24 days";
         let written = self.plain(entry, entry.value, expected)?;
         match humantime::parse_duration(written) {
-            Ok(value) if !value.is_zero() => Some(Located { value, place: entry.place }),
+            Ok(value) if !value.is_zero() && value <= LONGEST => Some(Located { value, place: entry.place }),
             Ok(_) | Err(_) => {
                 let place = self.place(entry.value.span().start);
                 self.problem(

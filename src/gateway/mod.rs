@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, bail};
-use squire_strategies::{Name, Source, Stdio, Text, Transport};
+use squire_strategies::{Name, Source, Stdio, Strategy, Text, Transport};
 
 use crate::cli;
 use crate::config::{self, Project};
@@ -35,6 +35,9 @@ pub fn run(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
     let Err(failure) = become_server(options, environment);
     let reason = format!("squire could not start the server {}: {failure:#}", options.name);
     Output::default().message(&reason);
+    if squire_strategies::find(&options.agent).is_some_and(Strategy::shows_failures) {
+        return Ok(Exit::FINDINGS);
+    }
     streams::serve(&stand_in(&options.name, reason))?;
     Ok(Exit::FINDINGS)
 }
@@ -51,10 +54,11 @@ fn stand_in(name: &str, reason: String) -> Service {
 
 fn become_server(options: &cli::Gateway, environment: &Environment) -> Result<std::convert::Infallible> {
     let stdio = declared(options)?;
-    let project = options.project.as_deref();
-    let mut command = prepare(&stdio, project, environment)?;
+    let mut command = prepare(&stdio, options.project.as_deref(), environment)?;
     let error = command.exec();
-    Err(anyhow!(error).context(format!("{} could not be executed", command.get_program().display())))
+    let found = command.get_program().display();
+    let shown = stdio.command.literal().map_or_else(|| stdio.command.to_string(), |_| found.to_string());
+    Err(anyhow!(error).context(format!("{shown} could not be executed")))
 }
 
 /// The server as the layers declare it now.
@@ -77,25 +81,31 @@ fn declared(options: &cli::Gateway) -> Result<Stdio> {
     }
 }
 
+/// The server's command. Its errors show strings as they are declared, never a value (case B91).
 fn prepare(stdio: &Stdio, project: Option<&Path>, environment: &Environment) -> Result<Command> {
     let expand = |text: &Text| expand(text, environment);
     let program = expand(&stdio.command).context("command")?;
     let variables = environment::build(stdio, environment, &expand)?;
-    let directory =
-        stdio.cwd.as_ref().map(|cwd| directory(&expand(cwd).context("cwd")?, environment)).transpose()?;
     let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
     let program = if program.contains('/') {
         PathBuf::from(program)
     } else {
-        look_up(program.as_ref(), path, Boundaries { project, squire: None })?
+        let found = look_up(program.as_ref(), path, Boundaries { project, squire: None });
+        match stdio.command.literal() {
+            Some(_) => found?,
+            None => found
+                .map_err(|_| anyhow!("{} can't be found on PATH, or can't be executed", stdio.command))?,
+        }
     };
     let mut command = Command::new(program);
     for argument in &stdio.args {
         command.arg(expand(argument).context("args")?);
     }
-    if let Some(directory) = directory {
+    if let Some(cwd) = &stdio.cwd {
+        let directory = directory(&expand(cwd).context("cwd")?, environment)?;
         if !directory.is_dir() {
-            bail!("cwd: {} is no directory", directory.display());
+            let shown = cwd.literal().map_or_else(|| cwd.to_string(), |_| directory.display().to_string());
+            bail!("cwd: {shown} is no directory");
         }
         command.current_dir(directory);
     }
@@ -105,12 +115,13 @@ fn prepare(stdio: &Stdio, project: Option<&Path>, environment: &Environment) -> 
 
 /// A relative directory of the user's layer is below the home directory.
 fn directory(written: &str, environment: &Environment) -> Result<PathBuf> {
-    let home = || environment.home().context("cwd: there is no home directory");
-    Ok(match written.strip_prefix("~/") {
-        Some(below_home) => home()?.join(below_home),
-        None if Path::new(written).is_absolute() => PathBuf::from(written),
-        None => home()?.join(written),
-    })
+    let below_home = match written.strip_prefix('~') {
+        Some("") => "",
+        Some(rest) => rest.strip_prefix('/').unwrap_or(written),
+        None if Path::new(written).is_absolute() => return Ok(PathBuf::from(written)),
+        None => written,
+    };
+    Ok(environment.home().context("cwd: there is no home directory")?.join(below_home))
 }
 
 fn expand(text: &Text, environment: &Environment) -> Result<String> {

@@ -126,7 +126,7 @@ fn first_in(object: &Object<'_>, text: &str, members: &[String]) -> Splice {
     let new = if object.properties.is_empty() {
         members.join(", ")
     } else {
-        members.iter().map(|member| format!("{gap}{member},")).collect()
+        members.iter().flat_map(|member| [gap, member, ","]).collect()
     };
     Splice { range: inside..inside, text: new }
 }
