@@ -3,6 +3,7 @@
 mod directories;
 mod problem;
 mod read;
+mod read_server;
 mod schema;
 mod table;
 
