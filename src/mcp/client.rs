@@ -46,7 +46,7 @@ pub enum Endpoint {
     },
 }
 
-/// What a server said about itself. All of it is as it came: show it through [`printable`](crate::printable::printable),
+/// What a server said about itself. All of it is as it came: show it through [`printable`],
 /// except for the warnings, which are printable sentences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listing {
