@@ -9,7 +9,14 @@ use squire_strategies::AGENTS;
 
 /// One list of MCP servers for every coding agent, equipped for one launch.
 #[derive(Debug, Parser)]
-#[command(name = "squire", version, disable_help_subcommand = true, arg_required_else_help = true)]
+#[command(name = "squire", version, arg_required_else_help = true)]
+#[command(after_help = "\
+Examples:
+  squire launch claude --profile work -- -p \"fix the tests\"
+  squire describe codex
+  squire launch inspect            # needs no agent and no configuration
+
+Your servers are in ~/.config/squire/squire.toml.")]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]

@@ -48,9 +48,9 @@ pub fn is_executable(path: &Path) -> Result<bool, Errno> {
     }
 }
 
-/// Whether a directory belongs to this user, or does not exist.
+/// Whether a directory belongs to this user or to root, or does not exist.
 pub fn is_ours_or_absent(path: &Path) -> bool {
-    rustix::fs::stat(path).map_or(true, |stat| is_ours(&stat))
+    rustix::fs::stat(path).map_or(true, |stat| is_ours_or_roots(&stat))
 }
 
 /// The real path, where only the last components may be missing.
@@ -63,25 +63,38 @@ pub fn real_path_of_existing_part(path: &Path) -> PathBuf {
     path.to_path_buf()
 }
 
+fn is_ours_or_roots(stat: &Stat) -> bool {
+    is_ours(stat) || stat.st_uid == 0
+}
+
 fn is_ours(stat: &Stat) -> bool {
     stat.st_uid == rustix::process::geteuid().as_raw()
 }
 
 /// Reads a file of the user; `None` where it does not exist. Links are followed: dotfiles are often linked.
+///
+/// One that somebody else owns or may write is refused: it says what runs.
 pub fn read_of_user(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    read_at_most(path, LIMIT)
+    let Some((bytes, stat)) = read_at_most(path, LIMIT)? else {
+        return if exists(path) { Err(other("it is a symbolic link to nothing")) } else { Ok(None) };
+    };
+    if !is_ours_or_roots(&stat) {
+        return Err(other("it belongs to somebody else"));
+    }
+    refuse_writable_by_others(&stat, "everybody may write it")?;
+    Ok(Some(bytes))
 }
 
 /// Reads a file that belongs to an agent; `None` where it does not exist.
 pub fn read_of_agent(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    read_at_most(path, AGENT_LIMIT)
+    Ok(read_at_most(path, AGENT_LIMIT)?.map(|(bytes, _)| bytes))
 }
 
-fn read_at_most(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+fn read_at_most(path: &Path, limit: u64) -> io::Result<Option<(Vec<u8>, Stat)>> {
     match rustix::fs::open(path, READ, Mode::empty()) {
-        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+        Err(Errno::NOENT) => Ok(None),
         Err(error) => Err(error.into()),
-        Ok(file) => read_regular(file, limit).map(|(bytes, _)| Some(bytes)),
+        Ok(file) => read_regular(file, limit).map(Some),
     }
 }
 
@@ -159,16 +172,20 @@ pub struct PrivateDirectory {
 }
 
 impl PrivateDirectory {
-    /// Makes a new directory of an unpredictable name below `base`, which is made where it is missing.
-    pub fn create(base: &Path) -> io::Result<Self> {
+    /// Makes a new directory below `base`, which is made where it is missing; the name should be unpredictable.
+    pub fn create(base: &Path, name: &str) -> io::Result<Self> {
         let handle = private_base(base)?;
-        let name = random_name()?;
-        rustix::fs::mkdirat(&handle, &name, Mode::RWXU)?;
+        rustix::fs::mkdirat(&handle, name, Mode::RWXU)?;
         let flags = DIRECTORY | OFlags::NOFOLLOW;
-        let made = rustix::fs::openat(&handle, &name, flags, Mode::empty())?;
+        let made = rustix::fs::openat(&handle, name, flags, Mode::empty())?;
         // An umask may have taken bits away; none can have been added.
         rustix::fs::fchmod(&made, Mode::RWXU)?;
         Ok(Self { path: base.join(name), handle: made, files: Vec::new() })
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Writes a file of our own, 0600, which must not exist.
@@ -214,6 +231,17 @@ fn make_private(directory: &Path) -> io::Result<()> {
     // An umask may have taken bits away; none can have been added.
     rustix::fs::chmod(directory, Mode::RWXU)?;
     Ok(())
+}
+
+/// Removes named files of a private directory that an ended launch left, and the directory where it is empty then.
+pub fn remove_left_behind(directory: &Path, names: &[&str]) {
+    if is_private(directory) {
+        // What can't be removed stays, and hurts nobody.
+        for name in names {
+            let _ = remove_private(directory, name);
+        }
+        let _ = rustix::fs::rmdir(directory);
+    }
 }
 
 /// Whether a directory is ours and nobody else can enter it.

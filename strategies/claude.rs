@@ -266,6 +266,8 @@ static PLACEMENT: Placement = Placement {
         "upgrade",
     ],
     bare_word: BareWord::Prompt,
+    // A background job reads the file again when it starts, and when it is started anew.
+    detaching: &["--background", "--bg", "--tmux"],
     headless: &["--print", "-p"],
     approving: &["--allowed", "--dangerously-skip-permissions", "--permission", "--settings"],
 };

@@ -239,6 +239,7 @@ static PLACEMENT: Placement = Placement {
         "update",
     ],
     bare_word: BareWord::PerhapsSubcommand,
+    detaching: &[],
     headless: &["e", "exec", "review"],
     approving: &["--approve-for-me", "--dangerously-bypass", "--yolo", "approval_mode", "danger-full-access"],
 };

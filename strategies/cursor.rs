@@ -31,7 +31,7 @@ impl Strategy for Cursor {
             title: "Cursor CLI",
             carries: "entries in .cursor/mcp.json of the project, put back after the launch",
             same_name: "ours for the launch, the user's back afterwards",
-            approval: "loads a server only once it is enabled: cursor-agent mcp enable NAME",
+            approval: "loads a server only once it is enabled: squire launch cursor -- mcp enable NAME",
             verified: "its documentation",
         }
     }
@@ -71,7 +71,7 @@ impl Strategy for Cursor {
             return Ok(artifacts);
         }
         let commands: Vec<String> =
-            entries.keys().map(|name| format!("cursor-agent mcp enable {name}")).collect();
+            entries.keys().map(|name| format!("squire launch cursor -- mcp enable {name}")).collect();
         artifacts.notes.push(Note {
             code: Code::AgentApproval,
             server: None,

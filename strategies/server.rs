@@ -174,6 +174,30 @@ pub struct Remote {
     pub headers: Vec<(String, Text)>,
 }
 
+/// Whether a text holds a token of a well-known kind, or a word so long and mixed that it is hardly anything else.
+fn looks_like_a_token(text: &str) -> bool {
+    const KINDS: &[&str] = &[
+        "Bearer ",
+        "Basic ",
+        "ghp_",
+        "gho_",
+        "github_pat_",
+        "glpat-",
+        "sk-",
+        "xoxb-",
+        "xoxp-",
+        "AKIA",
+        "eyJ",
+    ];
+    let is_random = |word: &str| {
+        let digits = word.bytes().filter(u8::is_ascii_digit).count();
+        word.len() >= 24 && digits >= 4 && word.len() - digits >= 4
+    };
+    text.split(['/', '?', '&', '=', '#', ' ', ',', ';'])
+        .any(|word| KINDS.iter().any(|kind| word.starts_with(kind)) || is_random(word))
+        || KINDS.iter().any(|kind| text.starts_with(kind))
+}
+
 impl Remote {
     /// The part that probably holds a credential in clear: a header by its name, or a word of the address.
     ///
@@ -186,8 +210,11 @@ impl Remote {
                 .iter()
                 .any(|word| name.contains(word))
         };
-        let header = self.headers.iter().map(|(name, _)| name).find(|name| suspicious(name));
-        header.map(|name| alloc::format!("the header {name}")).or_else(|| {
+        let header = self
+            .headers
+            .iter()
+            .find(|(name, value)| suspicious(name) || value.literal().is_some_and(looks_like_a_token));
+        header.map(|(name, _)| name).map(|name| alloc::format!("the header {name}")).or_else(|| {
             let url = self.url.literal()?;
             let after_scheme = url.split_once("://").map_or(url, |(_, rest)| rest);
             let (host, query) = after_scheme.split_once('?').unwrap_or((after_scheme, ""));
@@ -197,7 +224,8 @@ impl Remote {
                 .map(|pair| pair.split('=').next().unwrap_or(pair))
                 .find(|name| suspicious(name));
             let user = authority.contains('@').then(|| "the user in its url".into());
-            user.or_else(|| parameter.map(|name| alloc::format!("`{name}` in its url")))
+            let token = || looks_like_a_token(url).then(|| "a token in its url".into());
+            user.or_else(|| parameter.map(|name| alloc::format!("`{name}` in its url"))).or_else(token)
         })
     }
 }
@@ -351,6 +379,12 @@ mod tests {
         assert_eq!(found("https://h/mcp", &["X-Api-Key"]).as_deref(), Some("the header X-Api-Key"));
         assert_eq!(found("https://u:p@h/mcp", &[]).as_deref(), Some("the user in its url"));
         assert_eq!(found("https://h/u@x?a=1&api_token=2", &[]).as_deref(), Some("`api_token` in its url"));
+        assert_eq!(found("https://h/ghp_x/mcp", &[]).as_deref(), Some("a token in its url"));
+        assert_eq!(
+            found("https://h/s/a1b2c3d4e5f6a7b8c9d0e1f2a3b4/mcp", &[]).as_deref(),
+            Some("a token in its url")
+        );
+        assert_eq!(found("https://docs.a-rather-long-example-name.com/v1/streamable-http/mcp", &[]), None);
     }
 
     #[test]

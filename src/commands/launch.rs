@@ -20,10 +20,12 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
     let strategy = strategy(&options.agent)?;
     let selection = Selection { profiles: options.profiles.clone(), servers: options.servers.clone() };
     let surroundings = Surroundings::find(environment)?;
-    surroundings.directories.refuse_foreign(surroundings.project.as_ref())?;
     let resolution = surroundings.resolve(strategy, &selection)?;
-    refuse_unset(&resolution.servers(), environment)?;
     let plan = surroundings.plan(strategy, &resolution, &selection, &options.arguments, environment)?;
+    if plan.no_session().is_none() {
+        surroundings.directories.refuse_foreign(surroundings.project.as_ref(), environment)?;
+        refuse_unset(&plan.delivered(), environment)?;
+    }
     let squire = squire(environment)?;
     let program = AgentProgram::find(strategy.program(), &squire, surroundings.project_root(), environment);
     if options.dry_run {
@@ -40,7 +42,7 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
 }
 
 /// Names every variable that a selected server needs and that is not there, all at once (case B21).
-fn refuse_unset(servers: &[ResolvedServer], environment: &Environment) -> Result<()> {
+fn refuse_unset(servers: &[&ResolvedServer], environment: &Environment) -> Result<()> {
     let mut missing = Vec::new();
     for server in servers {
         for (field, text) in server.transport.texts() {
@@ -49,7 +51,10 @@ fn refuse_unset(servers: &[ResolvedServer], environment: &Environment) -> Result
                     Source::Environment(name)
                         if reference.default.is_none() && environment.get(name).is_none() =>
                     {
-                        missing.push(format!("{}: {field} needs {reference}, which is not set", server.name));
+                        missing.push(format!(
+                            "{}: {field} needs {reference}, which is not set or empty",
+                            server.name
+                        ));
                     }
                     Source::Environment(_) | Source::Secret(_) => {}
                 }

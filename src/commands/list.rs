@@ -1,6 +1,7 @@
 //! `squire list`: the resolved list.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -30,7 +31,7 @@ pub fn run(options: &cli::List, environment: &Environment) -> Result<Exit> {
     if options.json {
         output.data(&format!("{:#}\n", as_json(&resolution)));
     } else {
-        output.data(&as_text(&resolution));
+        output.data(&as_text(&resolution, environment.home().as_deref()));
         for note in &resolution.notes {
             output.message(&note.sentence);
         }
@@ -55,6 +56,12 @@ fn target(entry: &Resolved) -> String {
     }
 }
 
+/// A path as people write it.
+fn below_home(origin: &str, home: Option<&Path>) -> String {
+    let below = home.and_then(|home| Path::new(origin).strip_prefix(home).ok());
+    below.map_or_else(|| origin.to_owned(), |below| format!("~/{}", below.display()))
+}
+
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:@=+,%~${}".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -73,7 +80,7 @@ fn without_user(url: &str) -> String {
     }
 }
 
-fn as_text(resolution: &Resolution) -> String {
+fn as_text(resolution: &Resolution, home: Option<&Path>) -> String {
     let mut rows = vec![["NAME", "TIER", "STATE", "TRANSPORT", "ROUTE", "RUNS", "ORIGIN"].map(String::from)];
     for entry in &resolution.entries {
         let server = &entry.server;
@@ -84,7 +91,7 @@ fn as_text(resolution: &Resolution) -> String {
             server.transport.as_str().into(),
             server.route.as_str().into(),
             printable(&target(entry)),
-            printable(&server.origin),
+            printable(&below_home(&server.origin, home)),
         ]);
     }
     let widths: Vec<usize> = (0..rows[0].len())

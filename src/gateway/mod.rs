@@ -33,7 +33,7 @@ pub fn run(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
     }
     // On success this process is the server, and nothing returns.
     let Err(failure) = become_server(options, environment);
-    let reason = format!("squire could not start the server {}: {failure:#}", options.name);
+    let reason = format!("the server {} could not be started: {failure:#}", options.name);
     Output::default().message(&reason);
     if squire_strategies::find(&options.agent).is_some_and(Strategy::shows_failures) {
         return Ok(Exit::FINDINGS);
@@ -87,11 +87,19 @@ fn prepare(stdio: &Stdio, project: Option<&Path>, environment: &Environment) -> 
     let program = expand(&stdio.command).context("command")?;
     let variables = environment::build(stdio, environment, &expand)?;
     let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
-    let program = if program.contains('/') {
+    let program = if let Some(below_home) = program.strip_prefix("~/") {
+        environment.home().context("command: there is no home directory")?.join(below_home)
+    } else if program.contains('/') {
         PathBuf::from(program)
     } else {
         let found = look_up(program.as_ref(), path, Boundaries { project, squire: None });
         match stdio.command.literal() {
+            Some(name) if name.contains(' ') => found.with_context(|| {
+                format!(
+                    "one string is one program; write command = {:?}",
+                    name.split(' ').collect::<Vec<_>>()
+                )
+            })?,
             Some(_) => found?,
             None => found
                 .map_err(|_| anyhow!("{} can't be found on PATH, or can't be executed", stdio.command))?,

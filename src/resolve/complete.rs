@@ -185,7 +185,12 @@ fn obstacle(
     } else if let Some(secret) = references.find(|reference| is_secret(&reference.source)) {
         secret.to_string()
     } else if server.transport.remote().is_some() && server.route == Route::Gateway {
-        format!("{} through the gateway", server.transport.as_str())
+        let referring = texts.iter().find(|(_, text)| text.references().next().is_some());
+        match referring {
+            Some((field, _)) => format!("a reference in {field}"),
+            None if declaration.timeout.is_some() => "the timeout of a remote server".into(),
+            None => format!("{} through the gateway", server.transport.as_str()),
+        }
     } else {
         return None;
     };
