@@ -1,0 +1,440 @@
+//! The JSON Schema of a `squire.toml`, for editors: made of the same table of fields that the reader uses.
+//!
+//! It says what the reader says, as far as a schema can: the tests hold the two to one another. Two rules keep it
+//! useful in editors that are built on taplo: no expression looks around, as the `regex` crate compiles them; and what
+//! bears a title has neither `$ref` nor `allOf` beside it, as the title would not be shown.
+
+use serde_json::{Map, Value, json};
+use squire_strategies::Name;
+
+use super::fields::{Field, PROFILE, SECTIONS, SERVER, Sample, ServerField, Shape};
+
+/// What [`Name::parse`] takes, but for `__` and the reserved names.
+const SERVER_NAME: &str = "^[A-Za-z](?:[A-Za-z0-9_-]{0,30}[A-Za-z0-9])?$";
+const PROFILE_NAME: &str = "^[A-Za-z0-9_][A-Za-z0-9_-]*$";
+const VARIABLE_NAME: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
+/// RFC 9110, section 5.6.2: a field name is a token.
+const HEADER_NAME: &str = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$";
+/// A program can be given no NUL.
+const STRING: &str = r"^[^\x00]*$";
+/// What `Text::parse` takes: plain characters, `$` without a brace, `$${`, references.
+const TEXT: &str = concat!(
+    r"^(?:[^$\x00]|\$+[^${\x00]|\$\$+\{",
+    r"|\$\{env:[A-Za-z_][A-Za-z0-9_]*(?::-(?:[^$}\x00]|\$+[^${}\x00])*\$*)?\}",
+    r"|\$\{secret:[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\}",
+    r")*\$*$"
+);
+/// In a [`TEXT`]: there is a reference.
+const HAS_REFERENCE: &str = r"(?:^|[^$])\$\{";
+/// In a [`TEXT`] without references: an address with a host.
+const ADDRESS: &str = r"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#:\s\x00-\x1f\x7f-\x9f][^\s\x00-\x1f\x7f-\x9f]*$";
+/// In a [`TEXT`] without references: what a header can carry.
+const HEADER_VALUE: &str = r"^[^\x00-\x08\x0a-\x1f\x7f-\x9f]*$";
+/// The grammar of `humantime`.
+const DURATION: &str = concat!(
+    r"^\s*(?:[0-9][0-9\s]*(?:\.[0-9\s]+)?",
+    "(?:nanos|nsec|ns|usec|us|µs|millis|msec|ms|seconds|second|secs|sec|s|minutes|minute|mins|min|m",
+    "|hours|hour|hrs|hr|h|days|day|d|weeks|week|wks|wk|w|months|month|M|years|year|yrs|yr|y)",
+    r"\s*)+$"
+);
+/// No digit but zero: no time at all.
+const ZERO: &str = "^[^1-9]*$";
+
+/// The schema, of draft 2020-12.
+pub fn json_schema() -> Value {
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "squire.toml",
+        "description": "The MCP servers that squire equips a coding agent with, and profiles that select among them.",
+        "type": "object",
+        "properties": properties(SECTIONS),
+        "additionalProperties": false,
+        "$defs": {
+            "server": {
+                "title": "Server",
+                "description": "One MCP server: a program with `command`, or a remote one with `url`.",
+                "type": "object",
+                "properties": properties(SERVER),
+                "additionalProperties": false,
+            },
+            "builtin": {
+                "title": "The built-in server",
+                "description": "squire's own server, which tells the agent which servers it has.",
+                "type": "object",
+                "properties": properties(SERVER.iter().filter(|field| field.id == ServerField::Disabled)),
+                "additionalProperties": false,
+            },
+            "profile": {
+                "title": "Profile",
+                "description": "A named selection of servers.",
+                "type": "object",
+                "properties": properties(PROFILE),
+                "additionalProperties": false,
+            },
+            "text": text(),
+            "header": {
+                "type": "string",
+                "pattern": TEXT,
+                "anyOf": [{ "pattern": HEADER_VALUE }, { "pattern": HAS_REFERENCE }],
+            },
+        },
+    })
+}
+
+fn properties<Id: 'static>(fields: impl IntoIterator<Item = &'static Field<Id>>) -> Value {
+    let properties = fields.into_iter().filter_map(|field| Some((field.key.to_owned(), property(field)?)));
+    Value::Object(properties.collect())
+}
+
+fn property<Id>(field: &Field<Id>) -> Option<Value> {
+    let mut property = Map::new();
+    property.insert("title".into(), field.title.into());
+    property.insert("description".into(), description(field).into());
+    if let Value::Object(keywords) = shape(field.shape)? {
+        property.extend(keywords);
+    }
+    property.extend(field.default.map(|default| ("default".into(), sample(default))));
+    if !field.examples.is_empty() {
+        let examples = field.examples.iter().map(|example| sample(*example)).collect();
+        property.insert("examples".into(), examples);
+    }
+    Some(Value::Object(property))
+}
+
+fn description<Id>(field: &Field<Id>) -> String {
+    let takes = match field.shape {
+        Shape::Text | Shape::Texts | Shape::Command | Shape::Url | Shape::Environment | Shape::Headers => {
+            " ${env:NAME} and ${env:NAME:-default} stand for the value of a variable, $${ for a plain ${."
+        }
+        Shape::Duration => " A duration such as 30s, 2m or 1h 30m.",
+        Shape::ForRelay => {
+            " Only the relaying gateway will act on it, which this version of squire does not have: a server with it is left out."
+        }
+        Shape::Servers
+        | Shape::Profiles
+        | Shape::String
+        | Shape::Boolean
+        | Shape::VariableNames
+        | Shape::ServerNames
+        | Shape::ProfileNames
+        | Shape::ByServer
+        | Shape::Transport
+        | Shape::Route
+        | Shape::Refused => "",
+    };
+    format!("{}{takes}", field.description)
+}
+
+fn sample(sample: Sample) -> Value {
+    match sample {
+        Sample::Word(word) => word.into(),
+        Sample::Words(words) => words.into(),
+        Sample::Pair(key, value) => json!({ key: value }),
+        Sample::Flag(flag) => flag.into(),
+    }
+}
+
+/// The keywords for a value; none for what the reader refuses.
+fn shape(shape: Shape) -> Option<Value> {
+    let array_of =
+        |pattern: &str| json!({ "type": "array", "items": { "type": "string", "pattern": pattern } });
+    let reference = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
+    Some(match shape {
+        Shape::Servers => json!({
+            "type": "object",
+            "propertyNames": {
+                "anyOf": [
+                    { "const": Name::SQUIRE },
+                    { "not": { "anyOf": [{ "pattern": "__" }, { "pattern": reserved_names() }] } },
+                ],
+            },
+            "properties": { Name::SQUIRE: reference("builtin") },
+            "patternProperties": { SERVER_NAME: reference("server") },
+            "additionalProperties": false,
+        }),
+        Shape::Profiles => json!({
+            "type": "object",
+            "patternProperties": { PROFILE_NAME: reference("profile") },
+            "additionalProperties": false,
+        }),
+        Shape::Text => text(),
+        Shape::Texts => json!({ "type": "array", "items": reference("text") }),
+        Shape::String => json!({ "type": "string", "pattern": STRING }),
+        Shape::Boolean => json!({ "type": "boolean" }),
+        Shape::Duration => json!({ "type": "string", "pattern": DURATION, "not": { "pattern": ZERO } }),
+        Shape::Command => {
+            let program = json!({ "type": "string", "minLength": 1, "pattern": TEXT });
+            let words = json!({
+                "type": "array",
+                "minItems": 1,
+                "prefixItems": [program],
+                "items": reference("text"),
+            });
+            json!({ "anyOf": [program, words] })
+        }
+        Shape::Url => json!({
+            "type": "string",
+            "pattern": TEXT,
+            "anyOf": [{ "pattern": ADDRESS }, { "pattern": HAS_REFERENCE }],
+        }),
+        Shape::Environment => json!({
+            "type": "object",
+            "propertyNames": { "pattern": r"^[^=\x00]+$" },
+            "additionalProperties": reference("text"),
+        }),
+        Shape::Headers => json!({
+            "type": "object",
+            "propertyNames": { "pattern": HEADER_NAME },
+            "additionalProperties": reference("header"),
+        }),
+        Shape::VariableNames => array_of(VARIABLE_NAME),
+        Shape::ServerNames => array_of(SERVER_NAME),
+        Shape::ProfileNames => array_of(PROFILE_NAME),
+        Shape::ByServer => json!({ "type": "object", "propertyNames": { "pattern": SERVER_NAME } }),
+        Shape::Transport => json!({
+            "anyOf": [
+                { "enum": ["stdio", "http", "sse", "streamable-http", "streamable_http", "streamableHttp"] },
+                { "type": "string", "pattern": r"^[^\x00]*\$\{[^\x00]*$" },
+            ],
+        }),
+        Shape::Route => json!({ "enum": ["gateway", "direct"] }),
+        Shape::ForRelay => json!({}),
+        Shape::Refused => return None,
+    })
+}
+
+fn text() -> Value {
+    json!({ "type": "string", "pattern": TEXT })
+}
+
+/// Every spelling of the reserved names that some agent would take for one of them.
+fn reserved_names() -> String {
+    let spellings = |name: &&str| -> String {
+        name.chars()
+            .map(|c| match c {
+                '-' | '_' => "[-_]".to_owned(),
+                c => format!("[{}{}]", c.to_ascii_uppercase(), c.to_ascii_lowercase()),
+            })
+            .collect()
+    };
+    format!("^(?:{})$", Name::RESERVED.iter().map(spellings).collect::<Vec<_>>().join("|"))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::path::{Path, PathBuf};
+    use std::sync::LazyLock;
+
+    use jsonschema::Validator;
+    use proptest::prelude::*;
+    use squire_strategies::ResolvedServer;
+    use toml::de::{DeTable, DeValue};
+
+    use super::super::{LayerKind, read};
+    use super::*;
+
+    static VALIDATOR: LazyLock<Validator> =
+        LazyLock::new(|| jsonschema::draft202012::new(&json_schema()).unwrap());
+
+    fn as_json(value: &DeValue<'_>) -> Value {
+        match value {
+            DeValue::String(text) => text.as_ref().into(),
+            DeValue::Integer(number) => number.as_str().parse::<i64>().unwrap().into(),
+            DeValue::Float(number) => number.as_str().parse::<f64>().unwrap().into(),
+            DeValue::Boolean(flag) => (*flag).into(),
+            DeValue::Datetime(time) => time.to_string().into(),
+            DeValue::Array(values) => values.iter().map(|value| as_json(value.get_ref())).collect(),
+            DeValue::Table(table) => table_as_json(table),
+        }
+    }
+
+    fn table_as_json(table: &DeTable<'_>) -> Value {
+        let entries = table.iter().map(|(key, value)| (key.get_ref().to_string(), as_json(value.get_ref())));
+        Value::Object(entries.collect())
+    }
+
+    fn wrong(text: &str) -> Vec<String> {
+        let document = DeTable::parse(text.trim_start_matches('\u{feff}')).unwrap();
+        let errors = VALIDATOR
+            .iter_errors(&table_as_json(document.get_ref()))
+            .map(|error| error.to_string())
+            .collect();
+        errors
+    }
+
+    fn is_read(text: &str) -> bool {
+        read(text.as_bytes(), Path::new("F"), LayerKind::User).1.is_empty()
+    }
+
+    /// For every declaration that a test of the reader sees accepted.
+    pub(in super::super) fn assert_valid(text: &str) {
+        assert_eq!(wrong(text), Vec::<String>::new(), "in\n{text}");
+    }
+
+    #[test]
+    fn the_schema_is_one() {
+        jsonschema::meta::validate(&json_schema()).unwrap();
+    }
+
+    #[test]
+    fn every_golden_declaration_is_valid() {
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+        let files: Vec<PathBuf> = golden
+            .read_dir()
+            .unwrap()
+            .flat_map(|case| {
+                ["squire.toml", "project.toml"].map(|name| case.as_ref().unwrap().path().join(name))
+            })
+            .filter(|file| file.exists())
+            .collect();
+        assert!(files.len() > 10);
+        for file in files {
+            #[expect(clippy::disallowed_methods, reason = "a test may read its files")]
+            assert_valid(&std::fs::read_to_string(file).unwrap());
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_found() {
+        for bad in [
+            // Names of keys, and what this version refuses.
+            "[server.a]\ncommand = 'a'",
+            "[servers.a]\ncomand = 'a'",
+            "[profiles.p]\nserver = []",
+            "[profiles.p]\nstrict = true",
+            "[policy]",
+            "[agents.codex]",
+            // Types.
+            "servers = 1",
+            "[servers]\na = 'x'",
+            "[servers.a]\ncommand = 1",
+            "[servers.a]\ncommand = ['a', 1]",
+            "[servers.a]\ncommand = 'a'\nargs = 'x'",
+            "[servers.a]\ncommand = 'a'\nenv = ['A']",
+            "[servers.a]\ncommand = 'a'\nenv = { A = 1 }",
+            "[servers.a]\ncommand = 'a'\ndisabled = 'yes'",
+            "[servers.a]\ncommand = 'a'\ntimeout = 30",
+            "[servers.a]\nurl = 1",
+            "[profiles.p]\nservers = 'a'",
+            // Values.
+            "[servers.a]\ncommand = ''",
+            "[servers.a]\ncommand = []",
+            "[servers.a]\ncommand = ['', 'x']",
+            "[servers.a]\ncommand = \"a\\u0000\"",
+            "[servers.a]\ncommand = 'a'\nargs = ['${HOME}']",
+            "[servers.a]\ncommand = 'a'\nargs = ['${env:A']",
+            "[servers.a]\ncommand = 'a'\nargs = ['${env:A:-${env:B}}']",
+            "[servers.a]\ncommand = 'a'\nargs = ['${secret:a:-b}']",
+            "[servers.a]\ncommand = 'a'\nenv = { 'A=B' = 'x' }",
+            "[servers.a]\ncommand = 'a'\ninherit_env = ['A B']",
+            "[servers.a]\ncommand = 'a'\ntimeout = '30'",
+            "[servers.a]\ncommand = 'a'\ntimeout = '0s'",
+            "[servers.a]\ncommand = 'a'\ntimeout = 'soon'",
+            "[servers.a]\ncommand = 'a'\nroute = 'sideways'",
+            "[servers.a]\ntransport = 'websocket'\nurl = 'https://h/'",
+            "[servers.a]\nurl = 'ftp://h/mcp'",
+            "[servers.a]\nurl = 'https:///mcp'",
+            "[servers.a]\nurl = 'https://h/a b'",
+            "[servers.a]\nurl = 'https://h/'\nheaders = { 'X Y' = '1' }",
+            "[servers.a]\nurl = 'https://h/'\nheaders = { A = \"a\\nb\" }",
+            // Names of servers and profiles.
+            "[servers.'acme.search']\ncommand = 'a'",
+            "[servers.a__b]\ncommand = 'a'",
+            "[servers.1st]\ncommand = 'a'",
+            "[servers.a-]\ncommand = 'a'",
+            "[servers.Squire]\ndisabled = true",
+            "[servers.Codex-Apps]\ncommand = 'a'",
+            "[servers.squire]\ncommand = 'a'",
+            "[profiles.'a b']",
+            "[profiles.-p]",
+            "[profiles.p]\nextends = ['a b']",
+        ] {
+            assert!(!is_read(bad), "the reader takes\n{bad}");
+            assert!(!wrong(bad).is_empty(), "the schema takes\n{bad}");
+        }
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_code() {
+        let default = |key: &str| {
+            let schema = json_schema();
+            let written =
+                schema["$defs"]["server"]["properties"][key]["default"].as_str().unwrap().to_owned();
+            humantime::parse_duration(&written).unwrap()
+        };
+        assert_eq!(default("timeout"), ResolvedServer::TIMEOUT);
+        assert_eq!(default("startup_timeout"), ResolvedServer::STARTUP_TIMEOUT);
+    }
+
+    /// A title and a description for everything that an editor offers, and examples that are valid themselves.
+    #[test]
+    fn every_field_is_told() {
+        let schema = json_schema();
+        let tables = ["", "/$defs/server", "/$defs/builtin", "/$defs/profile"];
+        for (table, (key, field)) in tables.iter().flat_map(|table| {
+            let properties = schema.pointer(&format!("{table}/properties")).unwrap().as_object().unwrap();
+            properties.iter().map(move |entry| (table, entry))
+        }) {
+            for told in ["title", "description"] {
+                assert!(!field[told].as_str().unwrap().is_empty(), "{table} {key} has no {told}");
+            }
+            let mut alone = field.clone();
+            alone["$defs"] = schema["$defs"].clone();
+            let validator = jsonschema::draft202012::new(&alone).unwrap();
+            for value in field["examples"].as_array().into_iter().flatten().chain(field.get("default")) {
+                assert!(validator.is_valid(value), "{table} {key}: {value}");
+            }
+        }
+    }
+
+    fn word_of(pieces: &'static [&'static str]) -> impl Strategy<Value = String> {
+        prop::collection::vec(prop::sample::select(pieces), 0..8).prop_map(|pieces| pieces.concat())
+    }
+
+    /// One value in the place of `<>`, which stands for a string of TOML.
+    fn agree(template: &str, word: &str) -> Result<(), TestCaseError> {
+        let text = template.replace("<>", &Value::from(word).to_string());
+        prop_assert_eq!(is_read(&text), wrong(&text).is_empty(), "{}", text);
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn reader_and_schema_agree_on_references(word in word_of(&[
+            "$", "{", "}", "${", "${env:A", "${env:A:-", "${secret:a", "env:", "A", "-b", "1", ":", ".", "\n", "é", "\0",
+        ])) {
+            agree("[servers.a]\ncwd = <>\n", &word)?;
+            agree("[servers.a]\ncommand = <>\n", &word)?;
+            agree("[servers.a]\ncommand = ['x', <>]\n", &word)?;
+            agree("[servers.a]\nheaders = { A = <> }\n", &word)?;
+            agree("[servers.a]\nenv = { <> = 'x' }\n", &word)?;
+            agree("[servers.a]\ntransport = <>\n", &word)?;
+        }
+
+        #[test]
+        fn reader_and_schema_agree_on_addresses(word in word_of(&[
+            "http", "HTTPS", "ftp", "://", "h", "/", "?", ":", "#", " ", "\u{85}", "\u{a0}", "$", "$${", "${env:X}",
+        ])) {
+            agree("[servers.a]\nurl = <>\n", &word)?;
+        }
+
+        #[test]
+        fn reader_and_schema_agree_on_names(word in word_of(&[
+            "a", "B", "1", "-", "_", ".", " ", "é", "squire", "Computer", "use", "workspace", "abcdefghijklmnop",
+        ])) {
+            agree("[servers.<>]\n", &word)?;
+            agree("[profiles.<>]\n", &word)?;
+            agree("[servers.a]\ninherit_env = [<>]\n", &word)?;
+            agree("[servers.a]\nheaders = { <> = 'x' }\n", &word)?;
+        }
+
+        /// A schema does not count: the longest and the finest times are the reader's to refuse.
+        #[test]
+        fn the_schema_takes_every_duration_of_the_reader(word in word_of(&[
+            "0", "1", "5", " ", ".", "s", "ms", "min", "h", "d", "weeks", "µs", "x", "-", "M",
+        ])) {
+            let text = format!("[servers.a]\ntimeout = {}\n", Value::from(word));
+            prop_assert!(!is_read(&text) || wrong(&text).is_empty(), "{}", text);
+        }
+    }
+}
