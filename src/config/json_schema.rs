@@ -1,8 +1,9 @@
 //! The JSON Schema of a `squire.toml`, for editors: made of the same table of fields that the reader uses.
 //!
-//! It says what the reader says, as far as a schema can: the tests hold the two to one another. Two rules keep it
-//! useful in editors that are built on taplo: no expression looks around, as the `regex` crate compiles them; and what
-//! bears a title has neither `$ref` nor `allOf` beside it, as the title would not be shown.
+//! It says what the reader says, as far as a schema can: the tests hold the two to one another. Three rules keep it
+//! useful in editors that are built on taplo: no expression looks around, as the `regex` crate compiles them; what bears
+//! a title has neither `$ref` nor `allOf` beside it, as the title would not be shown; and bad keys are refused by
+//! `patternProperties`, as taplo marks everything below a table whose `propertyNames` are wrong.
 
 use serde_json::{Map, Value, json};
 use squire_strategies::Name;
@@ -13,6 +14,8 @@ use super::fields::{Field, PROFILE, SECTIONS, SERVER, Sample, ServerField, Shape
 const SERVER_NAME: &str = "^[A-Za-z](?:[A-Za-z0-9_-]{0,30}[A-Za-z0-9])?$";
 const PROFILE_NAME: &str = "^[A-Za-z0-9_][A-Za-z0-9_-]*$";
 const VARIABLE_NAME: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
+/// What `env` sets; a server may want names that no shell could write.
+const ENVIRONMENT_NAME: &str = r"^[^=\x00]+$";
 /// RFC 9110, section 5.6.2: a field name is a token.
 const HEADER_NAME: &str = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$";
 /// A program can be given no NUL.
@@ -139,24 +142,15 @@ fn shape(shape: Shape) -> Option<Value> {
     let array_of =
         |pattern: &str| json!({ "type": "array", "items": { "type": "string", "pattern": pattern } });
     let reference = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
+    let table_of = |pattern: &str, value: Value| json!({ "type": "object", "patternProperties": { pattern: value }, "additionalProperties": false });
     Some(match shape {
         Shape::Servers => json!({
             "type": "object",
-            "propertyNames": {
-                "anyOf": [
-                    { "const": Name::SQUIRE },
-                    { "not": { "anyOf": [{ "pattern": "__" }, { "pattern": reserved_names() }] } },
-                ],
-            },
             "properties": { Name::SQUIRE: reference("builtin") },
-            "patternProperties": { SERVER_NAME: reference("server") },
+            "patternProperties": { SERVER_NAME: reference("server"), "__": false, reserved_names(): false },
             "additionalProperties": false,
         }),
-        Shape::Profiles => json!({
-            "type": "object",
-            "patternProperties": { PROFILE_NAME: reference("profile") },
-            "additionalProperties": false,
-        }),
+        Shape::Profiles => table_of(PROFILE_NAME, reference("profile")),
         Shape::Text => text(),
         Shape::Texts => json!({ "type": "array", "items": reference("text") }),
         Shape::String => json!({ "type": "string", "pattern": STRING }),
@@ -177,20 +171,12 @@ fn shape(shape: Shape) -> Option<Value> {
             "pattern": TEXT,
             "anyOf": [{ "pattern": ADDRESS }, { "pattern": HAS_REFERENCE }],
         }),
-        Shape::Environment => json!({
-            "type": "object",
-            "propertyNames": { "pattern": r"^[^=\x00]+$" },
-            "additionalProperties": reference("text"),
-        }),
-        Shape::Headers => json!({
-            "type": "object",
-            "propertyNames": { "pattern": HEADER_NAME },
-            "additionalProperties": reference("header"),
-        }),
+        Shape::Environment => table_of(ENVIRONMENT_NAME, reference("text")),
+        Shape::Headers => table_of(HEADER_NAME, reference("header")),
         Shape::VariableNames => array_of(VARIABLE_NAME),
         Shape::ServerNames => array_of(SERVER_NAME),
         Shape::ProfileNames => array_of(PROFILE_NAME),
-        Shape::ByServer => json!({ "type": "object", "propertyNames": { "pattern": SERVER_NAME } }),
+        Shape::ByServer => table_of(SERVER_NAME, true.into()),
         Shape::Transport => json!({
             "anyOf": [
                 { "enum": ["stdio", "http", "sse", "streamable-http", "streamable_http", "streamableHttp"] },
@@ -207,7 +193,8 @@ fn text() -> Value {
     json!({ "type": "string", "pattern": TEXT })
 }
 
-/// Every spelling of the reserved names that some agent would take for one of them.
+/// Every spelling of the reserved names that some agent would take for one of them, but for those of the built-in
+/// server, which the user may name to turn it off.
 fn reserved_names() -> String {
     let spellings = |name: &&str| -> String {
         name.chars()
@@ -217,7 +204,8 @@ fn reserved_names() -> String {
             })
             .collect()
     };
-    format!("^(?:{})$", Name::RESERVED.iter().map(spellings).collect::<Vec<_>>().join("|"))
+    let reserved = Name::RESERVED.iter().filter(|name| **name != Name::SQUIRE);
+    format!("^(?:{})$", reserved.map(spellings).collect::<Vec<_>>().join("|"))
 }
 
 #[cfg(test)]
@@ -255,11 +243,8 @@ pub(super) mod tests {
 
     fn wrong(text: &str) -> Vec<String> {
         let document = DeTable::parse(text.trim_start_matches('\u{feff}')).unwrap();
-        let errors = VALIDATOR
-            .iter_errors(&table_as_json(document.get_ref()))
-            .map(|error| error.to_string())
-            .collect();
-        errors
+        let document = table_as_json(document.get_ref());
+        VALIDATOR.iter_errors(&document).map(|error| error.to_string()).collect()
     }
 
     fn is_read(text: &str) -> bool {
@@ -342,7 +327,6 @@ pub(super) mod tests {
             "[servers.a__b]\ncommand = 'a'",
             "[servers.1st]\ncommand = 'a'",
             "[servers.a-]\ncommand = 'a'",
-            "[servers.Squire]\ndisabled = true",
             "[servers.Codex-Apps]\ncommand = 'a'",
             "[servers.squire]\ncommand = 'a'",
             "[profiles.'a b']",
