@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
 use squire_strategies::AGENTS;
 
 /// One list of MCP servers for every coding agent, equipped for one launch.
@@ -34,6 +35,19 @@ pub enum Command {
     List(List),
     /// Stand in a server's place: what agents start
     Gateway(Gateway),
+    /// Print what a shell needs to complete command lines of squire
+    Completions(Completions),
+    /// Print a page of the manual
+    Man(Man),
+    /// Print the JSON Schema of squire.toml, for editors
+    #[command(after_help = "\
+Example:
+  squire schema > ~/.config/squire/squire.schema.json
+
+An editor that is built on taplo, as Even Better TOML is, then completes and checks a squire.toml beside it that
+begins with the line:
+  #:schema ./squire.schema.json")]
+    Schema,
     /// The built-in agent: connect to every server of a file and print its tools
     #[command(hide = true)]
     Inspect(Inspect),
@@ -139,6 +153,31 @@ pub struct Gateway {
     /// The state directory
     #[arg(long, value_name = "DIR")]
     pub state: PathBuf,
+}
+
+/// `squire completions`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  squire completions bash > ~/.local/share/bash-completion/completions/squire
+  squire completions fish > ~/.config/fish/completions/squire.fish
+  squire completions zsh > ~/.zfunc/_squire    # where fpath has ~/.zfunc before compinit")]
+pub struct Completions {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub shell: Shell,
+}
+
+/// `squire man`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  squire man | man -l -
+  squire man launch > ~/.local/share/man/man1/squire-launch.1")]
+pub struct Man {
+    /// The page of this subcommand; without it, that of squire
+    #[arg(value_name = "SUBCOMMAND")]
+    pub subcommand: Option<String>,
 }
 
 /// `squire inspect`, which the launch of the built-in agent runs.

@@ -52,7 +52,7 @@ impl Name {
     /// The built-in server.
     pub const SQUIRE: &'static str = "squire";
     /// Names that agents drop without a word: Claude Code 2.1.197 the first three, Codex 0.171.0 the last.
-    const RESERVED: &'static [&'static str] =
+    pub const RESERVED: &'static [&'static str] =
         &[Self::SQUIRE, "workspace", "computer-use", "claude-in-chrome", "codex_apps"];
 
     /// Checks a name as written: `^[A-Za-z]([A-Za-z0-9_-]{0,30}[A-Za-z0-9])?$`, no `__`, not reserved.

@@ -1,9 +1,12 @@
 //! One file a subcommand, and what several of them begin with.
 
+pub mod completions;
 pub mod describe;
 pub mod inspect;
 pub mod launch;
 pub mod list;
+pub mod man;
+pub mod schema;
 
 use std::path::{Path, PathBuf};
 

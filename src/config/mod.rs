@@ -1,6 +1,8 @@
 //! The layers of declarations: where they lie, what they hold, what is wrong with them.
 
 mod directories;
+mod fields;
+mod json_schema;
 mod problem;
 mod read;
 mod read_server;
@@ -12,6 +14,7 @@ use std::path::Path;
 use anyhow::{Result, anyhow};
 
 pub use directories::{Directories, Project};
+pub use json_schema::json_schema;
 pub use problem::{Place, Problem, Problems, nearest};
 pub use read::read;
 pub use schema::{Declaration, Declarations, Kind, Layer, LayerKind, Located, Profile};

@@ -5,13 +5,11 @@ use std::path::Path;
 use squire_strategies::Name;
 use toml::de::DeTable;
 
+use super::fields::{self, PROFILE, ProfileField, SECTIONS, Section};
 use super::problem::{Lines, Place, Problem, nearest};
 use super::read_server::read_server;
 use super::schema::{Declarations, LayerKind, Located, Profile};
 use super::table::{Entry, Reader};
-
-const SECTIONS: &[&str] = &["servers", "profiles", "agents", "policy"];
-const PROFILE_KEYS: &[&str] = &["extends", "servers", "tools", "require", "strict"];
 
 /// Reads the bytes of a file. Declarations are complete only where there are no problems; all problems are told.
 pub fn read(bytes: &[u8], path: &Path, kind: LayerKind) -> (Declarations, Vec<Problem>) {
@@ -53,28 +51,30 @@ fn decode(bytes: &[u8]) -> Result<&str, (Place, String)> {
 }
 
 fn read_section<'a>(reader: &mut Reader<'a>, section: Entry<'a>, kind: LayerKind, into: &mut Declarations) {
-    match (section.key, kind) {
-        ("servers", _) => {
+    let Some(known) = fields::find(SECTIONS, section.key) else {
+        return reader.unknown_key(section, "squire.toml", &fields::keys(SECTIONS));
+    };
+    match (known.id, kind) {
+        (Section::Servers, _) => {
             for server in reader.table(section, "a table of servers, as in [servers.NAME]") {
                 read_server(reader, server, kind, into);
             }
         }
-        ("profiles", _) => {
+        (Section::Profiles, _) => {
             for profile in reader.table(section, "a table of profiles, as in [profiles.NAME]") {
                 into.profiles.push(read_profile(reader, profile));
             }
         }
-        ("agents" | "policy", LayerKind::User) => reader.problem(
+        (Section::Refused, LayerKind::User) => reader.problem(
             section.place,
             format!("[{}] is not supported by this version of squire", section.key),
             Some("take it out: a setting that is not enforced must not look as if it were".into()),
         ),
-        ("agents" | "policy", LayerKind::Project) => reader.problem(
+        (Section::Refused, LayerKind::Project) => reader.problem(
             section.place,
             format!("a project declares servers and profiles, and no [{}]", section.key),
             None,
         ),
-        _ => reader.unknown_key(section, "squire.toml", SECTIONS),
     }
 }
 
@@ -92,25 +92,29 @@ fn read_profile<'a>(reader: &mut Reader<'a>, entry: Entry<'a>) -> Profile {
         reader.problem(entry.place, message, None);
     }
     for field in reader.table(entry, "a table of the profile's fields") {
-        match field.key {
-            "extends" => {
+        let Some(known) = fields::find(PROFILE, field.key) else {
+            let within = format!("[profiles.{}]", entry.key.escape_debug());
+            reader.unknown_key(field, &within, &fields::keys(PROFILE));
+            continue;
+        };
+        match known.id {
+            ProfileField::Extends => {
                 profile.extends = reader.strings(field, "an array of profile names").unwrap_or_default();
             }
-            "servers" => {
+            ProfileField::Servers => {
                 profile.servers = reader.strings(field, "an array of server names").unwrap_or_default();
             }
-            "tools" => {
+            ProfileField::Tools => {
                 let filters = reader.table(field, "a table of filters, as in tools.NAME = { deny = [] }");
                 profile.narrows.extend(
                     filters.iter().map(|entry| Located { value: entry.key.to_owned(), place: entry.place }),
                 );
             }
-            "require" | "strict" => reader.problem(
+            ProfileField::Refused => reader.problem(
                 field.place,
                 format!("`{}` is not supported by this version of squire", field.key),
                 Some("take it out: a setting that is not enforced must not look as if it were".into()),
             ),
-            _ => reader.unknown_key(field, &format!("[profiles.{}]", entry.key.escape_debug()), PROFILE_KEYS),
         }
     }
     profile
@@ -176,12 +180,14 @@ mod tests {
 
     use super::*;
     use crate::config::Kind;
+    use crate::config::json_schema::tests::assert_valid;
     use proptest::prelude::*;
     use std::time::Duration;
 
     fn accepted(text: &str) -> Declarations {
         let (declarations, problems) = read(text.as_bytes(), Path::new("F"), LayerKind::User);
         assert!(problems.is_empty(), "{problems:?}");
+        assert_valid(text);
         declarations
     }
 

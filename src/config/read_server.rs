@@ -3,42 +3,10 @@
 use squire_strategies::{Name, NameError, Route, Text};
 use toml::de::DeValue;
 
+use super::fields::{self, SERVER, ServerField};
 use super::problem::Place;
 use super::schema::{Declaration, Declarations, Kind, LayerKind, Located};
 use super::table::{Entry, Reader};
-
-/// The fields that this version acts on.
-const FIELDS: &[&str] = &[
-    "transport",
-    "command",
-    "args",
-    "env",
-    "inherit_env",
-    "cwd",
-    "url",
-    "headers",
-    "timeout",
-    "startup_timeout",
-    "description",
-    "disabled",
-    "route",
-];
-/// Known fields that only the relay will act on.
-const RELAY_FIELDS: &[&str] = &[
-    "auth",
-    "client_cert",
-    "client_key",
-    "ca",
-    "result_limit",
-    "grants",
-    "tools",
-    "trust",
-    "max_restarts",
-    "sampling",
-    "audit",
-    "pin",
-    "remove",
-];
 
 /// Reads one server into the declarations.
 pub(super) fn read_server<'a>(
@@ -84,28 +52,24 @@ fn read_builtin<'a>(reader: &mut Reader<'a>, entry: Entry<'a>) -> bool {
 }
 
 fn read_field<'a>(reader: &mut Reader<'a>, field: Entry<'a>, into: &mut Declaration) {
-    match field.key {
-        "transport" => read_transport(reader, field, into),
-        "command" => into.command = read_command(reader, field),
-        "args" => into.args = reader.texts(field, "an array of strings"),
-        "env" => into.env = Some(read_env(reader, field)),
-        "inherit_env" => into.inherit_env = read_variables(reader, field),
-        "cwd" => into.cwd = reader.text(field),
-        "url" => into.url = read_url(reader, field),
-        "headers" => into.headers = Some(read_headers(reader, field)),
-        "timeout" => into.timeout = reader.duration(field),
-        "startup_timeout" => into.startup_timeout = reader.duration(field),
-        "description" => into.description = reader.string(field),
-        "disabled" => into.disabled = reader.boolean(field),
-        "route" => into.route = read_route(reader, field),
-        key => {
-            if let Some(known) = RELAY_FIELDS.iter().find(|known| **known == key) {
-                into.needs_relay.push(Located { value: known, place: field.place });
-            } else {
-                let known = [FIELDS, RELAY_FIELDS].concat();
-                reader.unknown_key(field, &format!("[servers.{}]", into.name), &known);
-            }
-        }
+    let Some(known) = fields::find(SERVER, field.key) else {
+        return reader.unknown_key(field, &format!("[servers.{}]", into.name), &fields::keys(SERVER));
+    };
+    match known.id {
+        ServerField::Transport => read_transport(reader, field, into),
+        ServerField::Command => into.command = read_command(reader, field),
+        ServerField::Args => into.args = reader.texts(field, "an array of strings"),
+        ServerField::Env => into.env = Some(read_env(reader, field)),
+        ServerField::InheritEnv => into.inherit_env = read_variables(reader, field),
+        ServerField::Cwd => into.cwd = reader.text(field),
+        ServerField::Url => into.url = read_url(reader, field),
+        ServerField::Headers => into.headers = Some(read_headers(reader, field)),
+        ServerField::Timeout => into.timeout = reader.duration(field),
+        ServerField::StartupTimeout => into.startup_timeout = reader.duration(field),
+        ServerField::Description => into.description = reader.string(field),
+        ServerField::Disabled => into.disabled = reader.boolean(field),
+        ServerField::Route => into.route = read_route(reader, field),
+        ServerField::Relay => into.needs_relay.push(Located { value: known.key, place: field.place }),
     }
 }
 
