@@ -98,14 +98,22 @@ impl fmt::Display for Name {
 
 /// Whether some agent would take two names for one: equal after lower-casing and `-` to `_` (case B07).
 pub(crate) fn collides(one: &str, other: &str) -> bool {
-    let folded = |byte: u8| if byte == b'-' { b'_' } else { byte.to_ascii_lowercase() };
-    one.bytes().map(folded).eq(other.bytes().map(folded))
+    one.bytes().map(fold).eq(other.bytes().map(fold))
+}
+
+fn fold(byte: u8) -> u8 {
+    if byte == b'-' { b'_' } else { byte.to_ascii_lowercase() }
 }
 
 impl Name {
     /// Whether some agent would take the two for one: equal after lower-casing and `-` to `_` (case B07).
     pub fn collides(&self, other: &Self) -> bool {
         collides(&self.0, &other.0)
+    }
+
+    /// The one spelling of all names that collide.
+    pub fn folded(&self) -> String {
+        self.0.bytes().map(fold).map(char::from).collect()
     }
 }
 
@@ -230,6 +238,20 @@ impl Remote {
     }
 }
 
+/// Where in a declaration a string stands, as in `command` and `env.NAME`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field<'a> {
+    key: &'static str,
+    name: Option<&'a str>,
+}
+
+impl fmt::Display for Field<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.key)?;
+        self.name.map_or(Ok(()), |name| write!(formatter, ".{name}"))
+    }
+}
+
 /// What a server is and how it is spoken to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transport {
@@ -263,20 +285,26 @@ impl Transport {
     }
 
     /// Every string of the declaration that may hold a reference, with the field that it is written in.
-    pub fn texts(&self) -> Vec<(String, &Text)> {
+    pub fn texts(&self) -> Vec<(Field<'_>, &Text)> {
+        let field = |key| Field { key, name: None };
         let mut texts = Vec::new();
         match self {
             Self::Builtin => {}
             Self::Stdio(stdio) => {
-                texts.push(("command".into(), &stdio.command));
-                texts.extend(stdio.args.iter().map(|text| ("args".into(), text)));
-                texts.extend(stdio.env.iter().map(|(name, text)| (alloc::format!("env.{name}"), text)));
-                texts.extend(stdio.cwd.iter().map(|text| ("cwd".into(), text)));
+                texts.push((field("command"), &stdio.command));
+                texts.extend(stdio.args.iter().map(|text| (field("args"), text)));
+                texts.extend(
+                    stdio.env.iter().map(|(name, text)| (Field { key: "env", name: Some(name) }, text)),
+                );
+                texts.extend(stdio.cwd.iter().map(|text| (field("cwd"), text)));
             }
             Self::Http(remote) | Self::Sse(remote) => {
-                texts.push(("url".into(), &remote.url));
+                texts.push((field("url"), &remote.url));
                 texts.extend(
-                    remote.headers.iter().map(|(name, text)| (alloc::format!("headers.{name}"), text)),
+                    remote
+                        .headers
+                        .iter()
+                        .map(|(name, text)| (Field { key: "headers", name: Some(name) }, text)),
                 );
             }
         }

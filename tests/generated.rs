@@ -126,7 +126,7 @@ fn generated_manual_has_a_page_for_each_subcommand() {
         let preformatted = preformatted(&page);
         assert_eq!(preformatted, examples, "{name}");
     }
-    assert!(!main.contains("inspect"), "the hidden subcommand is in the manual");
+    assert!(!main.contains("squire\\-inspect"), "the hidden subcommand is in the manual");
 }
 
 /// What `man` shows line by line, with the escapes of the generator taken back.

@@ -39,7 +39,11 @@ pub fn run(options: &cli::Man) -> Result<Exit> {
 }
 
 fn find<'a>(squire: &'a clap::Command, name: &str) -> Result<&'a clap::Command, UnknownSubcommand> {
-    let visible = || squire.get_subcommands().filter(|subcommand| !subcommand.is_hide_set());
+    let visible = || {
+        squire
+            .get_subcommands()
+            .filter(|subcommand| !subcommand.is_hide_set() && subcommand.get_name() != "help")
+    };
     visible().find(|subcommand| subcommand.get_name() == name).ok_or_else(|| {
         let known: Vec<&str> = visible().map(clap::Command::get_name).collect();
         let help = match nearest(name, known.iter().copied()) {

@@ -1,5 +1,6 @@
 //! Reads a `squire.toml`: bytes in, declarations and problems out. Pure.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use squire_strategies::Name;
@@ -122,10 +123,10 @@ fn read_profile<'a>(reader: &mut Reader<'a>, entry: Entry<'a>) -> Profile {
 
 /// Two names of one layer that an agent would take for one (case B07).
 fn check_names(reader: &mut Reader<'_>, declarations: &Declarations) {
-    for (index, later) in declarations.servers.iter().enumerate() {
-        if let Some(earlier) =
-            declarations.servers[..index].iter().find(|earlier| earlier.name.collides(&later.name))
-        {
+    let mut first = BTreeMap::new();
+    for later in &declarations.servers {
+        let earlier = *first.entry(later.name.folded()).or_insert(later);
+        if !std::ptr::eq(earlier, later) {
             let message = format!(
                 "`{}` and `{}` (line {}) are one name to some agents, which fold case and take `-` for `_`",
                 later.name, earlier.name, earlier.place.line

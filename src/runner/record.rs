@@ -53,16 +53,18 @@ pub fn read(state: &Path, id: &str) -> Option<Value> {
 
 fn content(plan: &Plan, private: &Path) -> Value {
     let pid = rustix::process::getpid().as_raw_nonzero().get();
+    let obstacles = plan.obstacles();
     let servers: Vec<Value> = plan
         .servers
         .iter()
         .map(|server| {
+            let obstacle = obstacles.get(&server.name);
             let mut told = json!({
                 "name": server.name.as_str(),
                 "transport": server.transport.as_str(),
-                "delivered": plan.obstacle(&server.name).is_none(),
+                "delivered": obstacle.is_none(),
             });
-            if let Some(note) = plan.obstacle(&server.name) {
+            if let Some(note) = obstacle {
                 told["code"] = note.code.as_str().into();
                 told["reason"] = note.sentence.as_str().into();
             }
@@ -76,14 +78,10 @@ fn content(plan: &Plan, private: &Path) -> Value {
         File::Private { name, .. } => Some(*name),
         File::Merge { .. } => None,
     });
-    json!({
-        "agent": plan.agent,
-        "pid": pid,
-        "started": started(pid),
-        "boot": boot(),
-        "servers": servers,
-        "private": { "directory": private.to_str(), "files": private_files.collect::<Vec<_>>() },
-    })
+    let private = json!({ "directory": private.to_str(), "files": private_files.collect::<Vec<_>>() });
+    let mut record = json!({ "agent": plan.agent, "pid": pid, "started": started(pid), "boot": boot(), "private": private });
+    record["servers"] = servers.into();
+    record
 }
 
 /// When a process began, in clock ticks since the boot; field 22 of proc(5)'s stat, behind the name in parentheses.

@@ -17,16 +17,16 @@ const BEFORE: &str = "before";
 
 /// Everything that a launch staged.
 #[derive(Debug, Default)]
-pub(super) struct Staged {
+pub(super) struct Staged<'plan> {
     private: Option<PrivateDirectory>,
     paths: Vec<(&'static str, PathBuf)>,
-    merged: Vec<Merged>,
+    merged: Vec<Merged<'plan>>,
     record: Option<Record>,
 }
 
-impl Staged {
+impl<'plan> Staged<'plan> {
     /// Stages a plan. On an error nothing is left.
-    pub(super) fn new(plan: &Plan, surroundings: Surroundings<'_>, output: Output) -> Result<Self> {
+    pub(super) fn new(plan: &'plan Plan, surroundings: Surroundings<'_>, output: Output) -> Result<Self> {
         let mut staged = Self::default();
         match staged.fill(plan, surroundings) {
             Ok(()) => Ok(staged),
@@ -37,7 +37,7 @@ impl Staged {
         }
     }
 
-    fn fill(&mut self, plan: &Plan, surroundings: Surroundings<'_>) -> Result<()> {
+    fn fill(&mut self, plan: &'plan Plan, surroundings: Surroundings<'_>) -> Result<()> {
         let room = Room { plan, surroundings, base: private_base(surroundings), id: files::random_name()? };
         for file in &plan.artifacts.files {
             match file {
