@@ -16,7 +16,7 @@ use crate::artifacts::{Argument, Artifacts, Code, File, Note, Refusal};
 use crate::json;
 use crate::mcp_servers;
 use crate::placement::{Arity, BareWord, Placement};
-use crate::server::{ResolvedServer, Transport};
+use crate::server::Transport;
 use crate::strategy::{Base, Description, Launch, Program, Read, Strategy};
 
 pub(crate) struct Claude;
@@ -79,7 +79,7 @@ impl Strategy for Claude {
         artifacts.notes.extend(switched_off(launch, &entries));
         artifacts.notes.push(approval(&entries));
         let slowest =
-            launch.servers.iter().map(ResolvedServer::agent_startup_timeout).max().unwrap_or_default();
+            launch.servers.iter().map(|server| server.agent_startup_timeout()).max().unwrap_or_default();
         for variable in [CONNECT_TIMEOUT, START_TIMEOUT] {
             if !launch.is_set(variable) {
                 artifacts.environment.push((variable.into(), slowest.as_millis().to_string()));
@@ -274,7 +274,7 @@ static PLACEMENT: Placement = Placement {
 pub(crate) mod tests {
     use super::*;
     use crate::gateway::Gateway;
-    use crate::server::{Name, Remote, Route, Stdio, Tier};
+    use crate::server::{Name, Remote, ResolvedServer, Route, Stdio, Tier};
     use crate::strategy::Content;
     use crate::text::Text;
     use alloc::vec;
@@ -321,7 +321,8 @@ pub(crate) mod tests {
             state: "/s".into(),
         };
         let agent = strategy.name();
-        strategy.plan(&Launch { agent, gateway: &gateway, servers, contents, directory: "/p" })
+        let servers: Vec<&ResolvedServer> = servers.iter().collect();
+        strategy.plan(&Launch { agent, gateway: &gateway, servers: &servers, contents, directory: "/p" })
     }
 
     /// Code, server and place of each note.

@@ -40,7 +40,7 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
 }
 
 /// Names every variable that a selected server needs and that is not there, all at once (case B21).
-fn refuse_unset(servers: &[ResolvedServer], environment: &Environment) -> Result<()> {
+fn refuse_unset(servers: &[&ResolvedServer], environment: &Environment) -> Result<()> {
     let mut missing = Vec::new();
     for server in servers {
         for (field, text) in server.transport.texts() {

@@ -36,12 +36,8 @@ pub struct Resolution {
 
 impl Resolution {
     /// The servers that an agent is to get.
-    pub fn servers(&self) -> Vec<ResolvedServer> {
-        self.entries
-            .iter()
-            .filter(|entry| entry.left_out.is_none())
-            .map(|entry| entry.server.clone())
-            .collect()
+    pub fn servers(&self) -> Vec<&ResolvedServer> {
+        self.entries.iter().filter(|entry| entry.left_out.is_none()).map(|entry| &entry.server).collect()
     }
 
     /// Every note, those that leave a server out first.
@@ -64,7 +60,7 @@ pub fn resolve(
     speaks: &dyn Fn(&Transport) -> bool,
 ) -> anyhow::Result<Resolution> {
     let Resolution { entries, notes } = everything(layers, speaks)?;
-    let entries = select::select(layers, selection, &entries)?;
+    let entries = select::select(layers, selection, entries)?;
     Ok(Resolution { entries, notes })
 }
 

@@ -34,13 +34,13 @@ impl std::error::Error for UnknownSelection {}
 pub(super) fn select(
     layers: &Layers,
     selection: &Selection,
-    all: &[Resolved],
+    all: Vec<Resolved>,
 ) -> Result<Vec<Resolved>, UnknownSelection> {
     let of_user = layers.user.declarations.profiles.as_slice();
     let of_project =
         layers.project.as_ref().map(|layer| layer.declarations.profiles.as_slice()).unwrap_or_default();
     let mut unknown = Vec::new();
-    let mut selected = Selected { all, ..Selected::default() };
+    let mut selected = Selected { all: &all, ..Selected::default() };
     for name in &selection.profiles {
         if let Some(profile) = find(of_user, name) {
             selected.add_profile(profile, of_user, LayerKind::User);
@@ -81,11 +81,12 @@ pub(super) fn select(
         }
     }
     let Selected { indexes, narrowed, .. } = selected;
-    Ok(indexes.into_iter().map(|index| entry(&all[index], narrowed.contains(&index))).collect())
+    let mut all: Vec<Option<Resolved>> = all.into_iter().map(Some).collect();
+    let taken = indexes.into_iter().filter_map(|index| Some((all[index].take()?, narrowed.contains(&index))));
+    Ok(taken.map(|(entry, narrowed)| narrow(entry, narrowed)).collect())
 }
 
-fn entry(entry: &Resolved, narrowed: bool) -> Resolved {
-    let mut entry = entry.clone();
+fn narrow(mut entry: Resolved, narrowed: bool) -> Resolved {
     if narrowed && entry.left_out.is_none() {
         let sentence = needs_relay("a profile that narrows its tools");
         entry.left_out = Some(left_out(&entry.server.name, Code::NeedsRelay, sentence));

@@ -52,16 +52,18 @@ pub fn read(state: &Path, id: &str) -> Option<Value> {
 
 fn content(plan: &Plan) -> Value {
     let pid = rustix::process::getpid().as_raw_nonzero().get();
+    let obstacles = plan.obstacles();
     let servers: Vec<Value> = plan
         .servers
         .iter()
         .map(|server| {
+            let obstacle = obstacles.get(&server.name);
             let mut told = json!({
                 "name": server.name.as_str(),
                 "transport": server.transport.as_str(),
-                "delivered": plan.obstacle(&server.name).is_none(),
+                "delivered": obstacle.is_none(),
             });
-            if let Some(note) = plan.obstacle(&server.name) {
+            if let Some(note) = obstacle {
                 told["code"] = note.code.as_str().into();
                 told["reason"] = note.sentence.as_str().into();
             }
