@@ -49,8 +49,9 @@ struct Measured {
     /// The name of what its cost is compared with.
     baseline: &'static str,
     command: Command,
-    cpu: Vec<Duration>,
-    wall: Vec<Duration>,
+    /// In milliseconds, sorted once all have run.
+    cpu: Vec<f64>,
+    wall: Vec<f64>,
 }
 
 struct Bench(Vec<Measured>);
@@ -109,7 +110,7 @@ impl Bench {
             for measured in &mut self.0 {
                 let (cpu, start) = (cpu_of_children(), Instant::now());
                 let status = measured.command.status().unwrap();
-                let (wall, cpu) = (start.elapsed(), cpu_of_children() - cpu);
+                let (wall, cpu) = (start.elapsed().as_secs_f64() * 1000.0, cpu_of_children() - cpu);
                 assert!(status.success(), "{}: {status}", measured.name);
                 if round > 0 {
                     measured.cpu.push(cpu);
@@ -118,37 +119,32 @@ impl Bench {
             }
         }
         for measured in &mut self.0 {
-            measured.cpu.sort_unstable();
-            measured.wall.sort_unstable();
+            measured.cpu.sort_unstable_by(f64::total_cmp);
+            measured.wall.sort_unstable_by(f64::total_cmp);
         }
     }
 
-    fn find(&self, name: &str) -> &Measured {
-        self.0.iter().find(|measured| measured.name == name).unwrap()
-    }
-
-    /// How much more CPU time a command takes than its baseline.
-    fn added_cpu(&self, name: &str) -> f64 {
-        let measured = self.find(name);
-        median(&measured.cpu) - median(&self.find(measured.baseline).cpu)
+    /// How much more a command takes than its baseline, of what `times` says.
+    fn added(&self, name: &str, times: fn(&Measured) -> &[f64]) -> Option<f64> {
+        let find = |name| self.0.iter().find(|measured| measured.name == name);
+        let measured = find(name)?;
+        Some(median(times(measured)) - median(times(find(measured.baseline)?)))
     }
 
     fn table(&self, rounds: usize) -> String {
         let mut table = format!(
-            "milliseconds, {rounds} rounds       CPU                       wall\n\
-             command, servers            min   median    added     min   median    added  to\n"
+            "milliseconds, {rounds:4} rounds            CPU                      wall\n\
+             command, servers          min   median    added     min   median    added  to\n"
         );
-        for Measured { name, baseline, cpu, wall, .. } in &self.0 {
-            let _ = write!(table, "{name:24}");
-            for (times, of) in [(cpu, "cpu"), (wall, "wall")] {
-                let added =
-                    self.0.iter().find(|other| other.name == *baseline).map_or(String::new(), |other| {
-                        let other = if of == "cpu" { &other.cpu } else { &other.wall };
-                        format!("{:.2}", median(times) - median(other))
-                    });
-                let _ = write!(table, "{:7.2}  {:7.2}  {added:>7} ", milliseconds(times[0]), median(times));
+        for measured in &self.0 {
+            let _ = write!(table, "{:23}", measured.name);
+            for times in [cpu, wall] {
+                let sorted = times(measured);
+                let added = self.added(&measured.name, times);
+                let added = added.map_or(String::new(), |added| format!("{added:.2}"));
+                let _ = write!(table, "{:7.2}  {:7.2}  {added:>7} ", sorted[0], median(sorted));
             }
-            let _ = writeln!(table, " {baseline}");
+            let _ = writeln!(table, " {}", measured.baseline);
         }
         table
     }
@@ -159,7 +155,7 @@ impl Bench {
             let _ = writeln!(goals, "{:3}  {text}", if reached { "yes" } else { "no" });
         };
         for (agent, _) in AGENTS {
-            let added = |servers: u16| self.added_cpu(&format!("launch {agent} --quiet, {servers}"));
+            let added = |servers: u8| self.added(&format!("launch {agent} --quiet, {servers}"), cpu).unwrap();
             goal(
                 added(20) <= 2.0,
                 &format!("launch {agent} of 20 adds at most 2 ms of CPU: {:.2}", added(20)),
@@ -172,7 +168,7 @@ impl Bench {
                 &format!("launch {agent} costs no more per server: {few:.4} up to 20, {many:.4} up to 200"),
             );
         }
-        let list = self.added_cpu("list, 20");
+        let list = self.added("list, 20", cpu).unwrap();
         goal(list <= 1.0, &format!("list of 20 adds at most 1 ms of CPU to a hello-world: {list:.2}"));
         goals
     }
@@ -195,17 +191,21 @@ fn declarations(servers: usize) -> String {
     (0..servers).map(one).collect()
 }
 
-/// The CPU time of all children that were waited for, and of theirs.
-fn cpu_of_children() -> Duration {
+/// The CPU time of all children that were waited for, and of theirs, in milliseconds.
+fn cpu_of_children() -> f64 {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap();
-    let microseconds = (usage.user_time() + usage.system_time()).num_microseconds();
-    Duration::from_micros(microseconds.unsigned_abs())
+    let time = usage.user_time() + usage.system_time();
+    Duration::from_micros(time.num_microseconds().unsigned_abs()).as_secs_f64() * 1000.0
 }
 
-fn median(sorted: &[Duration]) -> f64 {
-    milliseconds(sorted[sorted.len() / 2])
+fn cpu(measured: &Measured) -> &[f64] {
+    &measured.cpu
 }
 
-fn milliseconds(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1000.0
+fn wall(measured: &Measured) -> &[f64] {
+    &measured.wall
+}
+
+fn median(sorted: &[f64]) -> f64 {
+    sorted[sorted.len() / 2]
 }

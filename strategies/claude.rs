@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::artifacts::{Argument, Artifacts, Code, File, Note, Refusal};
 use crate::json;
@@ -85,9 +85,10 @@ impl Strategy for Claude {
                 artifacts.environment.push((variable.into(), slowest.as_millis().to_string()));
             }
         }
-        artifacts
-            .files
-            .push(File::Private { name: FILE, text: json::pretty(&json!({ "mcpServers": entries })) });
+        artifacts.files.push(File::Private {
+            name: FILE,
+            text: json::pretty(&Value::from_iter([("mcpServers", entries)])),
+        });
         artifacts.arguments.push(Argument { text: "--mcp-config=".into(), file: Some(FILE), server: None });
         Ok(artifacts)
     }
@@ -95,7 +96,7 @@ impl Strategy for Claude {
 
 /// A reference that comes out empty where the variable is unset; plain `${X}` would be passed on as text.
 pub(crate) fn pinned(variable: &str) -> String {
-    format!("${{{variable}:-}}")
+    ["${", variable, ":-}"].concat()
 }
 
 pub(crate) fn milliseconds(duration: Duration) -> Value {

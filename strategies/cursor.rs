@@ -84,7 +84,7 @@ impl Strategy for Cursor {
 }
 
 fn pinned(variable: &str) -> String {
-    format!("${{env:{variable}}}")
+    ["${env:", variable, "}"].concat()
 }
 
 #[cfg(test)]

@@ -28,7 +28,10 @@ pub(crate) fn entry(
             refuse_expansion(server, arguments.iter().chain([&launch.gateway.program]))?;
             let env: Map<String, Value> =
                 variables.into_iter().map(|name| (name.to_string(), pinned(name).into())).collect();
-            json!({ "type": "stdio", "command": launch.gateway.program, "args": arguments, "env": env })
+            let mut entry = json!({ "type": "stdio", "command": launch.gateway.program, "args": arguments });
+            // Moved, while `json!` would copy it: it is most of the entry.
+            entry["env"] = env.into();
+            entry
         }
     };
     if server.route == Route::Direct {

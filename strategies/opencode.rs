@@ -143,7 +143,7 @@ fn merged(launch: &Launch<'_>, entries: &Map<String, Value>) -> Result<String, R
     servers.extend(entries.iter().map(|(name, entry)| without_substitutions(&member(name, entry))));
     let mut members: Vec<String> = config.iter().map(|(key, value)| member(key, value)).collect();
     members.push(format!("\"mcp\":{{{}}}", servers.join(",")));
-    Ok(spelled_in_json(&format!("{{{}}}", members.join(","))))
+    Ok(spelled_in_json(format!("{{{}}}", members.join(","))))
 }
 
 fn member(key: &str, value: &Value) -> String {

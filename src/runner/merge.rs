@@ -15,28 +15,28 @@ const NOT_TEXT: &str = "it is not UTF-8";
 
 /// A file with our entries in it.
 #[derive(Debug)]
-pub(super) struct Merged {
+pub(super) struct Merged<'plan> {
     file: ProjectFile,
     shown: String,
     at: &'static str,
-    entries: Map<String, Value>,
+    entries: &'plan Map<String, Value>,
     original: Option<Held>,
     ours: Vec<u8>,
 }
 
-impl Merged {
+impl<'plan> Merged<'plan> {
     /// Puts entries into the file `path` below the project's directory; it is made where it is missing.
     pub(super) fn apply(
         directory: &Path,
         path: &str,
         at: &'static str,
-        entries: &Map<String, Value>,
+        entries: &'plan Map<String, Value>,
     ) -> Result<Self> {
         let shown = directory.join(path).display().to_string();
         let failed = |error: &dyn std::fmt::Display| anyhow!("{shown}: {error}");
         let file = ProjectFile::open(directory, path).map_err(|error| failed(&error))?;
         match Self::put_in(&file, at, entries) {
-            Ok((original, ours)) => Ok(Self { file, shown, at, entries: entries.clone(), original, ours }),
+            Ok((original, ours)) => Ok(Self { file, shown, at, entries, original, ours }),
             Err(error) => {
                 let error = failed(&error);
                 // Of two failures the first is told.
@@ -91,7 +91,7 @@ impl Merged {
         }
         let text = |bytes| std::str::from_utf8(bytes).map_err(|_| anyhow!(NOT_TEXT));
         let original = original.as_deref().map(text).transpose()?;
-        json_edit::take_out(text(&now.bytes)?, self.at, &self.entries, original, text(&self.ours)?)
+        json_edit::take_out(text(&now.bytes)?, self.at, self.entries, original, text(&self.ours)?)
             .map(|text| text.map(String::into_bytes))
             .map_err(|reason| anyhow!(reason))
     }

@@ -102,7 +102,7 @@ fn start(
     program: &AgentProgram,
     words: &[OsString],
     surroundings: Surroundings<'_>,
-    staged: &Staged,
+    staged: &Staged<'_>,
     announce: impl FnOnce(),
     watch: &mut Option<Watch>,
 ) -> Result<Exit> {
@@ -137,7 +137,7 @@ fn prepare(
     program: &AgentProgram,
     words: &[OsString],
     environment: &Environment,
-    staged: &Staged,
+    staged: &Staged<'_>,
 ) -> Result<Command> {
     let mut ours = Vec::new();
     for argument in &plan.artifacts.arguments {

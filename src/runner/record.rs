@@ -73,7 +73,9 @@ fn content(plan: &Plan) -> Value {
             told
         })
         .collect();
-    json!({ "agent": plan.agent, "pid": pid, "started": started(pid), "boot": boot(), "servers": servers })
+    let mut record = json!({ "agent": plan.agent, "pid": pid, "started": started(pid), "boot": boot() });
+    record["servers"] = servers.into();
+    record
 }
 
 /// When a process began, in clock ticks since the boot; field 22 of proc(5)'s stat, behind the name in parentheses.

@@ -14,16 +14,16 @@ use crate::plan::Plan;
 
 /// Everything that a launch staged.
 #[derive(Debug, Default)]
-pub(super) struct Staged {
+pub(super) struct Staged<'plan> {
     private: Option<PrivateDirectory>,
     paths: Vec<(&'static str, PathBuf)>,
-    merged: Vec<Merged>,
+    merged: Vec<Merged<'plan>>,
     record: Option<Record>,
 }
 
-impl Staged {
+impl<'plan> Staged<'plan> {
     /// Stages a plan. On an error nothing is left.
-    pub(super) fn new(plan: &Plan, surroundings: Surroundings<'_>, output: Output) -> Result<Self> {
+    pub(super) fn new(plan: &'plan Plan, surroundings: Surroundings<'_>, output: Output) -> Result<Self> {
         let mut staged = Self::default();
         match staged.fill(plan, surroundings) {
             Ok(()) => Ok(staged),
@@ -34,7 +34,7 @@ impl Staged {
         }
     }
 
-    fn fill(&mut self, plan: &Plan, surroundings: Surroundings<'_>) -> Result<()> {
+    fn fill(&mut self, plan: &'plan Plan, surroundings: Surroundings<'_>) -> Result<()> {
         let Surroundings { environment, directories, .. } = surroundings;
         if plan.delivered().is_empty() && !plan.leaves_files() {
             return Ok(());
