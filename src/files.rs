@@ -90,8 +90,8 @@ fn read_regular(file: OwnedFd, limit: u64) -> io::Result<(Vec<u8>, Stat)> {
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Err(other("it is no regular file"));
     }
-    // One read for a file that keeps its size, not a dozen of growing ones.
-    let size = u64::try_from(stat.st_size).unwrap_or_default().min(limit);
+    // One read, not a dozen of growing ones; a file of proc tells no size.
+    let size = u64::try_from(stat.st_size).unwrap_or_default().clamp(4096, limit);
     let mut bytes = Vec::with_capacity(usize::try_from(size + 1).unwrap_or_default());
     File::from(file).take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {

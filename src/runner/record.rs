@@ -23,10 +23,11 @@ impl Record {
     /// Writes the record of a plan below the state directory, and removes those of ended launches.
     pub(super) fn write(state: &Path, plan: &Plan) -> Result<Self> {
         let directory = state.join("launches");
-        sweep(&directory);
+        let boot = boot();
+        sweep(&directory, boot.as_deref());
         let id = files::random_name()?;
         let record = Self { directory, id };
-        let text = content(plan).to_string();
+        let text = content(plan, boot.as_deref()).to_string();
         files::write_private(&record.directory, &record.file(), text.as_bytes())
             .with_context(|| format!("the launch can't be recorded in {}", record.directory.display()))?;
         Ok(record)
@@ -50,7 +51,7 @@ pub fn read(state: &Path, id: &str) -> Option<Value> {
     serde_json::from_slice(&bytes).ok()
 }
 
-fn content(plan: &Plan) -> Value {
+fn content(plan: &Plan, boot: Option<&str>) -> Value {
     let pid = rustix::process::getpid().as_raw_nonzero().get();
     let obstacles = plan.obstacles();
     let servers: Vec<Value> = plan
@@ -73,7 +74,7 @@ fn content(plan: &Plan) -> Value {
             told
         })
         .collect();
-    let mut record = json!({ "agent": plan.agent, "pid": pid, "started": started(pid), "boot": boot() });
+    let mut record = json!({ "agent": plan.agent, "pid": pid, "started": started(pid), "boot": boot });
     record["servers"] = servers.into();
     record
 }
@@ -94,12 +95,12 @@ fn boot() -> Option<String> {
 }
 
 /// Removes the records whose process has ended: another start time or another boot is another process.
-fn sweep(directory: &Path) {
+fn sweep(directory: &Path, boot: Option<&str>) {
     // A system that does not tell which processes live (no proc) keeps the records.
-    let Some(boot) = boot() else { return };
+    let Some(boot) = boot else { return };
     let alive = |record: &Value| {
         let pid = record["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok());
-        record["boot"].as_str() == Some(&boot)
+        record["boot"].as_str() == Some(boot)
             && pid.is_some_and(|pid| started(pid).is_some() && started(pid) == record["started"].as_u64())
     };
     for name in files::names_in(directory) {
