@@ -70,7 +70,7 @@ impl Strategy for Codex {
             for (key, value) in keys(launch, server) {
                 artifacts.arguments.push(Argument::text("-c"));
                 artifacts.arguments.push(Argument {
-                    text: format!("mcp_servers.{}.{key}={value}", server.name),
+                    text: ["mcp_servers.", server.name.as_str(), ".", key, "=", &value].concat(),
                     file: None,
                     server: Some(server.name.clone()),
                 });

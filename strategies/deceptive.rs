@@ -22,13 +22,13 @@ pub fn is_deceptive(character: char) -> bool {
 /// JSON text in which such characters are escapes. They stand in strings alone, where the escape is the same; a line
 /// end between tokens stays.
 pub(crate) fn spelled_in_json(json: String) -> String {
-    let is_spelled = |character| character != '\n' && is_deceptive(character);
-    if !json.contains(is_spelled) {
+    // Nearly always nothing has to be spelled.
+    if json.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')) {
         return json;
     }
     let mut out = String::with_capacity(json.len());
     for character in json.chars() {
-        if is_spelled(character) {
+        if character != '\n' && is_deceptive(character) {
             let mut units = [0; 2];
             for unit in character.encode_utf16(&mut units) {
                 // Writing to a string can't fail.

@@ -47,7 +47,10 @@ pub(crate) fn string(text: &str) -> String {
 
 fn push_string(out: &mut String, text: &str) {
     out.push('"');
-    for character in text.chars() {
+    // Most strings are names and paths, of which nothing has to be spelled.
+    let (plain, rest) = text.split_at(text.bytes().take_while(|byte| is_plain(*byte)).count());
+    out.push_str(plain);
+    for character in rest.chars() {
         match character {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
@@ -63,6 +66,10 @@ fn push_string(out: &mut String, text: &str) {
         }
     }
     out.push('"');
+}
+
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')
 }
 
 /// An array of basic strings.
