@@ -73,6 +73,9 @@ impl Strategy for Claude {
                 Err(note) => artifacts.notes.push(note),
             }
         }
+        if launch.strict {
+            artifacts.arguments.push(Argument::text("--strict-mcp-config"));
+        }
         if entries.is_empty() {
             return Ok(artifacts);
         }

@@ -84,6 +84,11 @@ impl Name {
         Self(Self::SQUIRE.into())
     }
 
+    /// What collides by [`Name::collides`] is equal here.
+    pub fn folded(&self) -> String {
+        self.0.to_ascii_lowercase().replace('-', "_")
+    }
+
     /// The name as written.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -165,6 +170,16 @@ pub struct Stdio {
     pub cwd: Option<Text>,
 }
 
+impl Stdio {
+    fn texts(&self) -> Vec<(String, &Text)> {
+        let mut texts = alloc::vec![("command".into(), &self.command)];
+        texts.extend(self.args.iter().map(|text| ("args".into(), text)));
+        texts.extend(self.env.iter().map(|(name, text)| (alloc::format!("env.{name}"), text)));
+        texts.extend(self.cwd.iter().map(|text| ("cwd".into(), text)));
+        texts
+    }
+}
+
 /// A server behind an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remote {
@@ -175,6 +190,12 @@ pub struct Remote {
 }
 
 impl Remote {
+    fn texts(&self) -> Vec<(String, &Text)> {
+        let mut texts = alloc::vec![("url".into(), &self.url)];
+        texts.extend(self.headers.iter().map(|(name, text)| (alloc::format!("headers.{name}"), text)));
+        texts
+    }
+
     /// The part that probably holds a credential in clear: a header by its name, or a word of the address.
     ///
     /// It may be carried where the user alone can read it, but in no argument and no file of a project (cases B32,
@@ -213,6 +234,19 @@ pub enum Transport {
     Http(Remote),
     /// HTTP with server-sent events, deprecated since 2025-03-26 and still common.
     Sse(Remote),
+    /// One of these, which the gateway chooses when it starts.
+    Dynamic(Dynamic),
+}
+
+/// A transport that a reference chooses: `stdio`, `http` or `sse`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dynamic {
+    /// The string that comes out as one of the words.
+    pub choice: Text,
+    /// What runs where it is `stdio`.
+    pub stdio: Option<Stdio>,
+    /// What is spoken to where it is `http` or `sse`.
+    pub remote: Option<Remote>,
 }
 
 impl Transport {
@@ -223,6 +257,7 @@ impl Transport {
             Self::Stdio(_) => "stdio",
             Self::Http(_) => "http",
             Self::Sse(_) => "sse",
+            Self::Dynamic(_) => "dynamic",
         }
     }
 
@@ -230,29 +265,38 @@ impl Transport {
     pub fn remote(&self) -> Option<&Remote> {
         match self {
             Self::Http(remote) | Self::Sse(remote) => Some(remote),
-            Self::Builtin | Self::Stdio(_) => None,
+            Self::Builtin | Self::Stdio(_) | Self::Dynamic(_) => None,
         }
     }
 
-    /// Every string of the declaration that may hold a reference, with the field that it is written in.
+    /// Every string of the declaration that may hold a reference, with the field that it is written in. Of a
+    /// transport that is yet to be chosen these are the strings of all.
     pub fn texts(&self) -> Vec<(String, &Text)> {
-        let mut texts = Vec::new();
         match self {
-            Self::Builtin => {}
-            Self::Stdio(stdio) => {
-                texts.push(("command".into(), &stdio.command));
-                texts.extend(stdio.args.iter().map(|text| ("args".into(), text)));
-                texts.extend(stdio.env.iter().map(|(name, text)| (alloc::format!("env.{name}"), text)));
-                texts.extend(stdio.cwd.iter().map(|text| ("cwd".into(), text)));
-            }
-            Self::Http(remote) | Self::Sse(remote) => {
-                texts.push(("url".into(), &remote.url));
-                texts.extend(
-                    remote.headers.iter().map(|(name, text)| (alloc::format!("headers.{name}"), text)),
-                );
+            Self::Builtin => Vec::new(),
+            Self::Stdio(stdio) => stdio.texts(),
+            Self::Http(remote) | Self::Sse(remote) => remote.texts(),
+            Self::Dynamic(dynamic) => {
+                let mut texts = alloc::vec![("transport".into(), &dynamic.choice)];
+                texts.extend(dynamic.stdio.iter().flat_map(Stdio::texts));
+                texts.extend(dynamic.remote.iter().flat_map(Remote::texts));
+                texts
             }
         }
-        texts
+    }
+
+    /// The transport that a choice comes out as: the fields of the others are dropped before anything looks at their
+    /// references. Any other transport is itself. `lookup` is that of [`Text::expand`]; the error is a sentence.
+    pub fn chosen(&self, lookup: impl FnMut(&Source) -> Option<String>) -> Result<Self, String> {
+        let Self::Dynamic(Dynamic { choice, stdio, remote }) = self else { return Ok(self.clone()) };
+        let word = choice.expand(lookup).map_err(|missing| alloc::format!("transport: {missing} is not set"))?;
+        let chosen = match word.as_str() {
+            "stdio" => stdio.clone().map(Self::Stdio),
+            "http" | "streamable-http" | "streamable_http" | "streamableHttp" => remote.clone().map(Self::Http),
+            "sse" => remote.clone().map(Self::Sse),
+            _ => return Err(alloc::format!("transport: {choice} comes out as none of `stdio`, `http` and `sse`")),
+        };
+        chosen.ok_or_else(|| alloc::format!("transport: {choice} comes out as `{word}`, and the declaration has no such server"))
     }
 }
 
@@ -306,9 +350,12 @@ impl ResolvedServer {
                 }
             }
         }
-        if let Transport::Stdio(stdio) = &self.transport {
-            names.extend(stdio.inherit_env.iter().map(String::as_str));
-        }
+        let stdio = match &self.transport {
+            Transport::Stdio(stdio) => Some(stdio),
+            Transport::Dynamic(dynamic) => dynamic.stdio.as_ref(),
+            Transport::Builtin | Transport::Http(_) | Transport::Sse(_) => None,
+        };
+        names.extend(stdio.into_iter().flat_map(|stdio| &stdio.inherit_env).map(String::as_str));
         names
     }
 }

@@ -1,40 +1,62 @@
-//! Reads a `squire.toml`: bytes in, declarations and problems out. Pure.
+//! Reads a layer's file: bytes in, declarations and problems out. Pure.
 
 use std::path::Path;
 
-use squire_strategies::Name;
 use toml::de::DeTable;
 
-use super::problem::{Lines, Place, Problem, nearest};
-use super::read_server::read_server;
-use super::schema::{Declarations, LayerKind, Located, Profile};
+use super::problem::{Lines, Place, Problem};
+use super::read_server::{read_fields, read_filter, read_name, read_server};
+use super::read_settings::{read_agent, read_policy};
+use super::schema::{Declarations, Filter, LayerKind, Located, Profile};
 use super::table::{Entry, Reader};
 
 const SECTIONS: &[&str] = &["servers", "profiles", "agents", "policy"];
 const PROFILE_KEYS: &[&str] = &["extends", "servers", "tools", "require", "strict"];
 
 /// Reads the bytes of a file. Declarations are complete only where there are no problems; all problems are told.
-pub fn read(bytes: &[u8], path: &Path, kind: LayerKind) -> (Declarations, Vec<Problem>) {
+pub fn read(bytes: &[u8], path: &Path, layer: LayerKind) -> (Declarations, Vec<Problem>) {
+    read_with(bytes, path, layer, |reader, entries, into| {
+        for section in entries {
+            read_section(reader, section, into);
+        }
+    })
+}
+
+/// Reads a file of `servers.d`: the fields of the one server that the file is named after.
+pub fn read_drop_in(bytes: &[u8], path: &Path) -> (Declarations, Vec<Problem>) {
+    read_with(bytes, path, LayerKind::DropIn, |reader, entries, into| {
+        let top = Place { line: 1, column: 1 };
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        if let Some(name) = read_name(reader, &stem, top) {
+            let declaration = read_fields(reader, name, top, entries);
+            into.servers.push(declaration);
+        }
+    })
+}
+
+fn read_with(
+    bytes: &[u8],
+    path: &Path,
+    layer: LayerKind,
+    fill: impl for<'a> FnOnce(&mut Reader<'a>, Vec<Entry<'a>>, &mut Declarations),
+) -> (Declarations, Vec<Problem>) {
+    let mut declarations = Declarations::default();
     let text = match decode(bytes) {
         Ok(text) => text,
         Err((place, message)) => {
             let problem = Problem { path: path.to_path_buf(), place, message, help: None };
-            return (Declarations::default(), vec![problem]);
+            return (declarations, vec![problem]);
         }
     };
     let (document, errors) = DeTable::parse_recoverable(text);
-    let mut reader = Reader::new(text, path);
+    let mut reader = Reader::new(text, path, layer);
     for error in &errors {
         let place = reader.place(error.span().map_or(0, |span| span.start));
         reader.problem(place, error.message(), None);
     }
-    let mut declarations = Declarations::default();
     if errors.is_empty() {
-        for section in reader.entries(document.get_ref()) {
-            read_section(&mut reader, section, kind, &mut declarations);
-        }
-        check_names(&mut reader, &declarations);
-        check_profiles(&mut reader, &declarations);
+        let entries = reader.entries(document.get_ref());
+        fill(&mut reader, entries, &mut declarations);
     }
     reader.problems.sort_by_key(|problem| problem.place);
     (declarations, reader.problems)
@@ -52,44 +74,60 @@ fn decode(bytes: &[u8]) -> Result<&str, (Place, String)> {
     })
 }
 
-fn read_section<'a>(reader: &mut Reader<'a>, section: Entry<'a>, kind: LayerKind, into: &mut Declarations) {
-    match (section.key, kind) {
-        ("servers", _) => {
+fn read_section<'a>(reader: &mut Reader<'a>, section: Entry<'a>, into: &mut Declarations) {
+    let layer = reader.layer;
+    let legal = match layer {
+        LayerKind::User => true,
+        LayerKind::Project | LayerKind::DropIn => matches!(section.key, "servers" | "profiles"),
+        LayerKind::Local => section.key == "servers",
+        LayerKind::Managed => section.key == "policy",
+    };
+    if !legal && SECTIONS.contains(&section.key) {
+        let message = match layer {
+            LayerKind::Project => format!("a project declares servers and profiles, and no [{}]", section.key),
+            LayerKind::User | LayerKind::DropIn | LayerKind::Local => {
+                format!("the local layer changes servers, and has no [{}]", section.key)
+            }
+            LayerKind::Managed => format!("the machine's policy holds [policy] alone, and no [{}]", section.key),
+        };
+        return reader.problem(section.place, message, None);
+    }
+    match section.key {
+        "servers" => {
             for server in reader.table(section, "a table of servers, as in [servers.NAME]") {
-                read_server(reader, server, kind, into);
+                read_server(reader, server, into);
             }
         }
-        ("profiles", _) => {
+        "profiles" => {
             for profile in reader.table(section, "a table of profiles, as in [profiles.NAME]") {
-                into.profiles.push(read_profile(reader, profile));
+                let profile = read_profile(reader, profile);
+                into.profiles.push(profile);
             }
         }
-        ("agents" | "policy", LayerKind::User) => reader.problem(
-            section.place,
-            format!("[{}] is not supported by this version of squire", section.key),
-            Some("take it out: a setting that is not enforced must not look as if it were".into()),
-        ),
-        ("agents" | "policy", LayerKind::Project) => reader.problem(
-            section.place,
-            format!("a project declares servers and profiles, and no [{}]", section.key),
-            None,
-        ),
-        _ => reader.unknown_key(section, "squire.toml", SECTIONS),
+        "agents" => {
+            for agent in reader.table(section, "a table of agents, as in [agents.NAME]") {
+                let agent = read_agent(reader, agent);
+                into.agents.push(agent);
+            }
+        }
+        "policy" => into.policy = read_policy(reader, section),
+        _ => reader.unknown_key(section, "this file", SECTIONS),
     }
 }
 
 fn read_profile<'a>(reader: &mut Reader<'a>, entry: Entry<'a>) -> Profile {
     let mut profile = Profile {
         name: entry.key.to_owned(),
-        place: entry.place,
+        origin: reader.origin(entry.place),
         extends: Vec::new(),
         servers: Vec::new(),
-        narrows: Vec::new(),
+        tools: Vec::new(),
+        require: Vec::new(),
+        strict: None,
     };
-    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    if entry.key.is_empty() || entry.key.starts_with('-') || !entry.key.chars().all(legal) {
-        let message = format!("the profile name {:?} wants letters, digits, `-` and `_`", entry.key);
-        reader.problem(entry.place, message, None);
+    check_word(reader, entry, "profile");
+    if reader.layer.is_project() && entry.key == "default" {
+        reader.problem(entry.place, "a project's profile can't be called `default`", None);
     }
     for field in reader.table(entry, "a table of the profile's fields") {
         match field.key {
@@ -99,75 +137,37 @@ fn read_profile<'a>(reader: &mut Reader<'a>, entry: Entry<'a>) -> Profile {
             "servers" => {
                 profile.servers = reader.strings(field, "an array of server names").unwrap_or_default();
             }
-            "tools" => {
-                let filters = reader.table(field, "a table of filters, as in tools.NAME = { deny = [] }");
-                profile.narrows.extend(
-                    filters.iter().map(|entry| Located { value: entry.key.to_owned(), place: entry.place }),
-                );
+            "tools" => profile.tools = read_filters(reader, field),
+            "require" => {
+                let expected = "an array of server names, or of \"all\"";
+                profile.require = reader.strings(field, expected).unwrap_or_default();
             }
-            "require" | "strict" => reader.problem(
-                field.place,
-                format!("`{}` is not supported by this version of squire", field.key),
-                Some("take it out: a setting that is not enforced must not look as if it were".into()),
-            ),
+            "strict" => profile.strict = reader.boolean(field),
             _ => reader.unknown_key(field, &format!("[profiles.{}]", entry.key.escape_debug()), PROFILE_KEYS),
         }
     }
     profile
 }
 
-/// Two names of one layer that an agent would take for one (case B07).
-fn check_names(reader: &mut Reader<'_>, declarations: &Declarations) {
-    for (index, later) in declarations.servers.iter().enumerate() {
-        if let Some(earlier) =
-            declarations.servers[..index].iter().find(|earlier| earlier.name.collides(&later.name))
-        {
-            let message = format!(
-                "`{}` and `{}` (line {}) are one name to some agents, which fold case and take `-` for `_`",
-                later.name, earlier.name, earlier.place.line
-            );
-            reader.problem(later.place, message, Some("rename one of them".into()));
-        }
+/// Names that stand on a command line: letters, digits, `-` and `_`.
+pub(super) fn check_word(reader: &mut Reader<'_>, entry: Entry<'_>, what: &str) {
+    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if entry.key.is_empty() || entry.key.starts_with('-') || !entry.key.chars().all(legal) {
+        let message = format!("the {what} name {:?} wants letters, digits, `-` and `_`", entry.key);
+        reader.problem(entry.place, message, None);
     }
 }
 
-fn check_profiles(reader: &mut Reader<'_>, declarations: &Declarations) {
-    let profiles: Vec<&str> = declarations.profiles.iter().map(|profile| profile.name.as_str()).collect();
-    let mut servers: Vec<&str> = declarations.servers.iter().map(|server| server.name.as_str()).collect();
-    servers.push(Name::SQUIRE);
-    for profile in &declarations.profiles {
-        let mut check = |names: &[Located<String>], known: &[&str], what: &str| {
-            for name in names.iter().filter(|name| !known.contains(&name.value.as_str())) {
-                let help =
-                    nearest(&name.value, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
-                reader.problem(name.place, format!("there is no {what} {:?} in this file", name.value), help);
-            }
-        };
-        check(&profile.extends, &profiles, "profile");
-        check(&profile.servers, &servers, "server");
-        check(&profile.narrows, &servers, "server");
-        if extends_itself(declarations, profile) {
-            let message = format!("the profile `{}` extends itself", profile.name);
-            reader.problem(profile.place, message, None);
-        }
-    }
-}
-
-fn extends_itself(declarations: &Declarations, profile: &Profile) -> bool {
-    let mut open: Vec<&str> = profile.extends.iter().map(|name| name.value.as_str()).collect();
-    let mut seen: Vec<&str> = Vec::new();
-    while let Some(name) = open.pop() {
-        if name == profile.name {
-            return true;
-        }
-        if seen.contains(&name) {
-            continue;
-        }
-        seen.push(name);
-        let found = declarations.profiles.iter().find(|profile| profile.name == name);
-        open.extend(found.into_iter().flat_map(|profile| &profile.extends).map(|name| name.value.as_str()));
-    }
-    false
+/// Reads `tools.NAME = { … }`: filters by server.
+pub(super) fn read_filters<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Vec<(Located<String>, Filter)> {
+    let entries = reader.table(field, "a table of filters, as in tools.NAME = { deny = [] }");
+    entries
+        .into_iter()
+        .map(|entry| {
+            let filter = read_filter(reader, entry).value;
+            (reader.located(entry.key.to_owned(), entry.place), filter)
+        })
+        .collect()
 }
 
 #[cfg(test)]
