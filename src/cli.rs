@@ -3,13 +3,19 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
-use squire_strategies::AGENTS;
+use clap_complete::Shell;
 
 /// One list of MCP servers for every coding agent, equipped for one launch.
 #[derive(Debug, Parser)]
-#[command(name = "squire", version, disable_help_subcommand = true, arg_required_else_help = true)]
+#[command(name = "squire", version, arg_required_else_help = true)]
+#[command(after_help = "\
+Examples:
+  squire launch claude --profile work -- -p \"fix the tests\"
+  squire describe codex
+  squire launch inspect            # needs no agent and no configuration
+
+Your servers are in ~/.config/squire/squire.toml.")]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -27,16 +33,26 @@ pub enum Command {
     List(List),
     /// Stand in a server's place: what agents start
     Gateway(Gateway),
+    /// Print what a shell needs to complete command lines of squire
+    Completions(Completions),
+    /// Print a page of the manual
+    Man(Man),
+    /// Print the JSON Schema of squire.toml, for editors
+    #[command(after_help = "\
+Example:
+  squire schema > ~/.config/squire/squire.schema.json
+
+An editor that is built on taplo, as Even Better TOML is, then completes and checks a squire.toml beside it that
+begins with the line:
+  #:schema ./squire.schema.json")]
+    Schema,
     /// The built-in agent: connect to every server of a file and print its tools
     #[command(hide = true)]
     Inspect(Inspect),
 }
 
-fn agents() -> PossibleValuesParser {
-    PossibleValuesParser::new(AGENTS.iter().map(|strategy| strategy.name()))
-}
-
 /// `squire launch`.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -48,8 +64,8 @@ Examples:
 squire's own options stand before the first `--`; everything behind it is the agent's.
 Without --profile and --server: the profile `default`, else every enabled server.")]
 pub struct Launch {
-    /// The agent
-    #[arg(value_name = "AGENT", value_parser = agents())]
+    /// The agent: claude, codex, cursor, opencode, inspect, or one of your own in [agents.NAME]
+    #[arg(value_name = "AGENT")]
     pub agent: String,
     /// Select the servers of a profile; several append
     #[arg(long = "profile", value_name = "PROFILE")]
@@ -57,6 +73,15 @@ pub struct Launch {
     /// Select one server; several append, behind those of profiles
     #[arg(long = "server", value_name = "SERVER")]
     pub servers: Vec<String>,
+    /// Switch the agent's own servers off for this launch
+    #[arg(long)]
+    pub strict: bool,
+    /// Refuse the launch without this server; `all` means every selected one
+    #[arg(long, value_name = "SERVER")]
+    pub require: Vec<String>,
+    /// Leave servers out whose references can't be resolved, instead of refusing the launch
+    #[arg(long)]
+    pub allow_missing: bool,
     /// Print what the launch would do, and start nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -80,7 +105,7 @@ Examples:
   squire describe claude --profile work --json")]
 pub struct Describe {
     /// The agent; all of them, a line each, where none is named
-    #[arg(value_name = "AGENT", value_parser = agents())]
+    #[arg(value_name = "AGENT")]
     pub agent: Option<String>,
     /// Select the servers of a profile; several append
     #[arg(long = "profile", value_name = "PROFILE", requires = "agent")]
@@ -118,7 +143,7 @@ pub struct Gateway {
     #[arg(value_name = "NAME")]
     pub name: String,
     /// The agent that it is started for
-    #[arg(long, value_name = "AGENT", value_parser = agents())]
+    #[arg(long, value_name = "AGENT")]
     pub agent: String,
     /// The project's real path
     #[arg(long, value_name = "DIR")]
@@ -132,6 +157,31 @@ pub struct Gateway {
     /// The state directory
     #[arg(long, value_name = "DIR")]
     pub state: PathBuf,
+}
+
+/// `squire completions`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  squire completions bash > ~/.local/share/bash-completion/completions/squire
+  squire completions fish > ~/.config/fish/completions/squire.fish
+  squire completions zsh > ~/.zfunc/_squire    # where fpath has ~/.zfunc before compinit")]
+pub struct Completions {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub shell: Shell,
+}
+
+/// `squire man`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  squire man | man -l -
+  squire man launch > ~/.local/share/man/man1/squire-launch.1")]
+pub struct Man {
+    /// The page of this subcommand; without it, that of squire
+    #[arg(value_name = "SUBCOMMAND")]
+    pub subcommand: Option<String>,
 }
 
 /// `squire inspect`, which the launch of the built-in agent runs.

@@ -48,9 +48,9 @@ pub fn is_executable(path: &Path) -> Result<bool, Errno> {
     }
 }
 
-/// Whether a directory belongs to this user, or does not exist.
+/// Whether a directory belongs to this user or to root, or does not exist.
 pub fn is_ours_or_absent(path: &Path) -> bool {
-    rustix::fs::stat(path).map_or(true, |stat| is_ours(&stat))
+    rustix::fs::stat(path).map_or(true, |stat| is_ours_or_roots(&stat))
 }
 
 /// The real path, where only the last components may be missing.
@@ -63,25 +63,38 @@ pub fn real_path_of_existing_part(path: &Path) -> PathBuf {
     path.to_path_buf()
 }
 
+fn is_ours_or_roots(stat: &Stat) -> bool {
+    is_ours(stat) || stat.st_uid == 0
+}
+
 fn is_ours(stat: &Stat) -> bool {
     stat.st_uid == rustix::process::geteuid().as_raw()
 }
 
 /// Reads a file of the user; `None` where it does not exist. Links are followed: dotfiles are often linked.
+///
+/// One that somebody else owns or may write is refused: it says what runs.
 pub fn read_of_user(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    read_at_most(path, LIMIT)
+    let Some((bytes, stat)) = read_at_most(path, LIMIT)? else {
+        return if exists(path) { Err(other("it is a symbolic link to nothing")) } else { Ok(None) };
+    };
+    if !is_ours_or_roots(&stat) {
+        return Err(other("it belongs to somebody else"));
+    }
+    refuse_writable_by_others(&stat, "everybody may write it")?;
+    Ok(Some(bytes))
 }
 
 /// Reads a file that belongs to an agent; `None` where it does not exist.
 pub fn read_of_agent(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    read_at_most(path, AGENT_LIMIT)
+    Ok(read_at_most(path, AGENT_LIMIT)?.map(|(bytes, _)| bytes))
 }
 
-fn read_at_most(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+fn read_at_most(path: &Path, limit: u64) -> io::Result<Option<(Vec<u8>, Stat)>> {
     match rustix::fs::open(path, READ, Mode::empty()) {
-        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+        Err(Errno::NOENT) => Ok(None),
         Err(error) => Err(error.into()),
-        Ok(file) => read_regular(file, limit).map(|(bytes, _)| Some(bytes)),
+        Ok(file) => read_regular(file, limit).map(Some),
     }
 }
 
@@ -90,7 +103,9 @@ fn read_regular(file: OwnedFd, limit: u64) -> io::Result<(Vec<u8>, Stat)> {
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Err(other("it is no regular file"));
     }
-    let mut bytes = Vec::new();
+    // One read for a file that keeps its size, not a dozen of growing ones.
+    let size = u64::try_from(stat.st_size).unwrap_or_default().min(limit);
+    let mut bytes = Vec::with_capacity(usize::try_from(size + 1).unwrap_or_default());
     File::from(file).take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(other(format!("it is larger than {} KiB", limit / 1024)));
@@ -159,16 +174,20 @@ pub struct PrivateDirectory {
 }
 
 impl PrivateDirectory {
-    /// Makes a new directory of an unpredictable name below `base`, which is made where it is missing.
-    pub fn create(base: &Path) -> io::Result<Self> {
+    /// Makes a new directory below `base`, which is made where it is missing; the name should be unpredictable.
+    pub fn create(base: &Path, name: &str) -> io::Result<Self> {
         let handle = private_base(base)?;
-        let name = random_name()?;
-        rustix::fs::mkdirat(&handle, &name, Mode::RWXU)?;
+        rustix::fs::mkdirat(&handle, name, Mode::RWXU)?;
         let flags = DIRECTORY | OFlags::NOFOLLOW;
-        let made = rustix::fs::openat(&handle, &name, flags, Mode::empty())?;
+        let made = rustix::fs::openat(&handle, name, flags, Mode::empty())?;
         // An umask may have taken bits away; none can have been added.
         rustix::fs::fchmod(&made, Mode::RWXU)?;
         Ok(Self { path: base.join(name), handle: made, files: Vec::new() })
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Writes a file of our own, 0600, which must not exist.
@@ -214,6 +233,17 @@ fn make_private(directory: &Path) -> io::Result<()> {
     // An umask may have taken bits away; none can have been added.
     rustix::fs::chmod(directory, Mode::RWXU)?;
     Ok(())
+}
+
+/// Removes named files of a private directory that an ended launch left, and the directory where it is empty then.
+pub fn remove_left_behind(directory: &Path, names: &[&str]) {
+    if is_private(directory) {
+        // What can't be removed stays, and hurts nobody.
+        for name in names {
+            let _ = remove_private(directory, name);
+        }
+        let _ = rustix::fs::rmdir(directory);
+    }
 }
 
 /// Whether a directory is ours and nobody else can enter it.
@@ -266,16 +296,22 @@ fn write_new(directory: &OwnedFd, name: &str, bytes: &[u8], mode: Mode) -> io::R
 
 /// 128 random bits as text.
 pub fn random_name() -> io::Result<String> {
-    use std::fmt::Write as _;
     let mut bytes = [0_u8; 16];
     let filled = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
     if filled < bytes.len() {
         return Err(other("the system gave too little randomness"));
     }
-    Ok(bytes.iter().fold(String::new(), |mut name, byte| {
-        let _ = write!(name, "{byte:02x}");
-        name
-    }))
+    Ok(hexadecimal(&bytes))
+}
+
+/// Bytes as two digits each.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string can't fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// A file of the project that a launch changes and puts back.

@@ -53,6 +53,9 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         Command::Describe(describe) => commands::describe::run(&describe, &environment),
         Command::List(list) => commands::list::run(&list, &environment),
         Command::Gateway(gateway) => gateway::run(&gateway, &environment),
+        Command::Completions(completions) => Ok(commands::completions::run(&completions)),
+        Command::Man(man) => commands::man::run(&man),
+        Command::Schema => Ok(commands::schema::run()),
         Command::Inspect(inspect) => commands::inspect::run(&inspect, &environment),
     }
     .unwrap_or_else(|failure| {
@@ -68,5 +71,7 @@ fn exit_of(failure: &anyhow::Error, is_launch: bool) -> Exit {
     if is_launch {
         return Exit::LAUNCH;
     }
-    if failure.is::<resolve::UnknownSelection>() { Exit::USAGE } else { Exit::FINDINGS }
+    let is_usage =
+        failure.is::<resolve::UnknownSelection>() || failure.is::<commands::man::UnknownSubcommand>();
+    if is_usage { Exit::USAGE } else { Exit::FINDINGS }
 }

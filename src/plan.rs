@@ -1,5 +1,6 @@
 //! Resolved servers and an agent become the plan of one launch. Pure: `--dry-run` shows exactly this.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
@@ -78,13 +79,17 @@ fn lost_its_name(entry: &Resolved) -> bool {
 }
 
 impl Plan {
-    /// The note that keeps a server from the agent's use.
-    pub fn obstacle(&self, name: &Name) -> Option<&Note> {
-        self.artifacts.notes.iter().find(|note| {
-            note.server.as_ref() == Some(name)
-                && note.code != Code::NameTaken
-                && matches!(note.code.effect(), Effect::LeftOut | Effect::SwitchedOff)
-        })
+    /// The servers that the agent won't use, each with the first note that says why.
+    pub fn obstacles(&self) -> BTreeMap<&Name, &Note> {
+        let mut obstacles = BTreeMap::new();
+        for note in &self.artifacts.notes {
+            let is_obstacle = note.code != Code::NameTaken
+                && matches!(note.code.effect(), Effect::LeftOut | Effect::SwitchedOff);
+            if let Some(name) = note.server.as_ref().filter(|_| is_obstacle) {
+                obstacles.entry(name).or_insert(note);
+            }
+        }
+        obstacles
     }
 
     /// Whether the launch writes files, so that something has to be put back after the agent.
@@ -102,7 +107,8 @@ impl Plan {
         if self.no_session().is_some() {
             return Vec::new();
         }
-        self.servers.iter().filter(|server| self.obstacle(&server.name).is_none()).collect()
+        let obstacles = self.obstacles();
+        self.servers.iter().filter(|server| !obstacles.contains_key(&server.name)).collect()
     }
 
     /// The one line that is told before the agent starts.

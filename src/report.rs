@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use squire_strategies::{Argument, File, Note};
+use squire_strategies::{Argument, File, LAUNCH_VARIABLE, Note};
 
 use crate::plan::Plan;
 use crate::printable::printable;
@@ -44,11 +44,10 @@ pub fn text(plan: &Plan, program: &str) -> String {
             }
         }
     }
-    section(
-        &mut out,
-        "environment",
-        artifacts.environment.iter().map(|(name, value)| format!("{name}={value}")),
-    );
+    let launch_variable = format!("{LAUNCH_VARIABLE}=<the launch's id>");
+    let own = (!plan.delivered().is_empty()).then_some(launch_variable);
+    let set = artifacts.environment.iter().map(|(name, value)| format!("{name}={value}"));
+    section(&mut out, "environment", set.chain(own));
     section(
         &mut out,
         "arguments, behind yours and before your first --",

@@ -10,13 +10,13 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::artifacts::{Argument, Artifacts, Code, File, Note, Refusal};
 use crate::json;
 use crate::mcp_servers;
 use crate::placement::{Arity, BareWord, Placement};
-use crate::server::{ResolvedServer, Transport};
+use crate::server::Transport;
 use crate::strategy::{Base, Description, Launch, Program, Read, Strategy};
 
 pub(crate) struct Claude;
@@ -82,15 +82,16 @@ impl Strategy for Claude {
         artifacts.notes.extend(switched_off(launch, &entries));
         artifacts.notes.push(approval(&entries));
         let slowest =
-            launch.servers.iter().map(ResolvedServer::agent_startup_timeout).max().unwrap_or_default();
+            launch.servers.iter().map(|server| server.agent_startup_timeout()).max().unwrap_or_default();
         for variable in [CONNECT_TIMEOUT, START_TIMEOUT] {
             if !launch.is_set(variable) {
                 artifacts.environment.push((variable.into(), slowest.as_millis().to_string()));
             }
         }
-        artifacts
-            .files
-            .push(File::Private { name: FILE, text: json::pretty(&json!({ "mcpServers": entries })) });
+        artifacts.files.push(File::Private {
+            name: FILE,
+            text: json::pretty(&Value::from_iter([("mcpServers", entries)])),
+        });
         artifacts.arguments.push(Argument { text: "--mcp-config=".into(), file: Some(FILE), server: None });
         Ok(artifacts)
     }
@@ -98,7 +99,7 @@ impl Strategy for Claude {
 
 /// A reference that comes out empty where the variable is unset; plain `${X}` would be passed on as text.
 pub(crate) fn pinned(variable: &str) -> String {
-    format!("${{{variable}:-}}")
+    ["${", variable, ":-}"].concat()
 }
 
 pub(crate) fn milliseconds(duration: Duration) -> Value {
@@ -269,6 +270,8 @@ static PLACEMENT: Placement = Placement {
         "upgrade",
     ],
     bare_word: BareWord::Prompt,
+    // A background job reads the file again when it starts, and when it is started anew.
+    detaching: &["--background", "--bg", "--tmux"],
     headless: &["--print", "-p"],
     approving: &["--allowed", "--dangerously-skip-permissions", "--permission", "--settings"],
 };
@@ -277,7 +280,7 @@ static PLACEMENT: Placement = Placement {
 pub(crate) mod tests {
     use super::*;
     use crate::gateway::Gateway;
-    use crate::server::{Name, Remote, Route, Stdio, Tier};
+    use crate::server::{Name, Remote, ResolvedServer, Route, Stdio, Tier};
     use crate::strategy::Content;
     use crate::text::Text;
     use alloc::vec;
@@ -324,7 +327,8 @@ pub(crate) mod tests {
             state: "/s".into(),
         };
         let agent = strategy.name();
-        strategy.plan(&Launch { agent, gateway: &gateway, servers, contents, directory: "/p" })
+        let servers: Vec<&ResolvedServer> = servers.iter().collect();
+        strategy.plan(&Launch { agent, gateway: &gateway, servers: &servers, contents, directory: "/p" })
     }
 
     /// Code, server and place of each note.

@@ -97,7 +97,8 @@ fn switched_off(taken: &[Taken]) -> Vec<Argument> {
     let mut names: Vec<&str> = taken.iter().map(Taken::name).collect();
     names.sort_unstable();
     names.dedup();
-    let is_bare = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    let is_bare =
+        |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     let (bare, odd): (Vec<&str>, Vec<&str>) = names.into_iter().partition(is_bare);
     let mut values = Vec::new();
     if !odd.is_empty() {
@@ -124,7 +125,8 @@ fn keys(launch: &Launch<'_>, server: &ResolvedServer) -> Vec<(&'static str, Stri
                 keys.push(("http_headers", headers.finish()));
             }
         }
-        (Transport::Builtin | Transport::Stdio(_) | Transport::Dynamic(_), Route::Direct) | (_, Route::Gateway) => {
+        (Transport::Builtin | Transport::Stdio(_) | Transport::Dynamic(_), Route::Direct)
+        | (_, Route::Gateway) => {
             let arguments = launch.gateway.arguments(launch.agent, server);
             keys.push(("command", string(&launch.gateway.program)));
             keys.push(("args", strings(arguments.iter().map(String::as_str))));
@@ -263,6 +265,7 @@ static PLACEMENT: Placement = Placement {
         "update",
     ],
     bare_word: BareWord::PerhapsSubcommand,
+    detaching: &[],
     headless: &["e", "exec", "review"],
     approving: &["--approve-for-me", "--dangerously-bypass", "--yolo", "approval_mode", "danger-full-access"],
 };

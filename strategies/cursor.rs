@@ -31,7 +31,7 @@ impl Strategy for Cursor {
             title: "Cursor CLI",
             carries: "entries in .cursor/mcp.json of the project, put back after the launch",
             same_name: "ours for the launch, the user's back afterwards",
-            approval: "loads a server only once it is enabled: cursor-agent mcp enable NAME",
+            approval: "loads a server only once it is enabled: squire launch cursor -- mcp enable NAME",
             verified: "its documentation",
         }
     }
@@ -42,7 +42,8 @@ impl Strategy for Cursor {
 
     fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal> {
         if launch.strict {
-            let sentence = "Cursor has no way to switch its own servers off for one launch: leave --strict away";
+            let sentence =
+                "Cursor has no way to switch its own servers off for one launch: leave --strict away";
             return Err(Refusal(sentence.into()));
         }
         let mut artifacts = Artifacts::default();
@@ -75,7 +76,7 @@ impl Strategy for Cursor {
             return Ok(artifacts);
         }
         let commands: Vec<String> =
-            entries.keys().map(|name| format!("cursor-agent mcp enable {name}")).collect();
+            entries.keys().map(|name| format!("squire launch cursor -- mcp enable {name}")).collect();
         artifacts.notes.push(Note {
             code: Code::AgentApproval,
             server: None,
@@ -88,7 +89,7 @@ impl Strategy for Cursor {
 }
 
 fn pinned(variable: &str) -> String {
-    format!("${{env:{variable}}}")
+    ["${env:", variable, "}"].concat()
 }
 
 #[cfg(test)]

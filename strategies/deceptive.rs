@@ -5,6 +5,10 @@ use core::fmt::Write;
 
 /// Whether a character acts on a terminal, changes the direction of text, or is invisible and can smuggle words.
 pub fn is_deceptive(character: char) -> bool {
+    // Nearly all text is ASCII, and of that the control characters alone act.
+    if character.is_ascii() {
+        return character.is_ascii_control();
+    }
     character.is_control()
         || matches!(
             character,
@@ -17,10 +21,14 @@ pub fn is_deceptive(character: char) -> bool {
 
 /// JSON text in which such characters are escapes. They stand in strings alone, where the escape is the same; a line
 /// end between tokens stays.
-pub(crate) fn spelled_in_json(json: &str) -> String {
+pub(crate) fn spelled_in_json(json: String) -> String {
+    let is_spelled = |character| character != '\n' && is_deceptive(character);
+    if !json.contains(is_spelled) {
+        return json;
+    }
     let mut out = String::with_capacity(json.len());
     for character in json.chars() {
-        if character != '\n' && is_deceptive(character) {
+        if is_spelled(character) {
             let mut units = [0; 2];
             for unit in character.encode_utf16(&mut units) {
                 // Writing to a string can't fail.
@@ -44,7 +52,7 @@ mod tests {
         #[test]
         fn json_is_the_same_value_and_shows_nothing_deceptive(text in "(\\PC|[\u{0}-\u{ff}]|\u{202e}|\u{e0041}|\u{feff}){0,8}") {
             let value = json!({ "a": [text] });
-            let spelled = spelled_in_json(&value.to_string());
+            let spelled = spelled_in_json(value.to_string());
             prop_assert!(!spelled.chars().any(is_deceptive));
             prop_assert_eq!(serde_json::from_str::<Value>(&spelled).unwrap(), value);
         }

@@ -2,7 +2,7 @@
 
 use alloc::string::ToString;
 
-use serde_json::{Map, json};
+use serde_json::{Map, Value};
 
 use crate::artifacts::{Argument, Artifacts, File, Refusal};
 use crate::claude::{milliseconds, pinned};
@@ -54,9 +54,10 @@ impl Strategy for Inspect {
                 Err(note) => artifacts.notes.push(note),
             }
         }
-        artifacts
-            .files
-            .push(File::Private { name: FILE, text: json::pretty(&json!({ "mcpServers": entries })) });
+        artifacts.files.push(File::Private {
+            name: FILE,
+            text: json::pretty(&Value::from_iter([("mcpServers", entries)])),
+        });
         artifacts.arguments.push(Argument { text: "--mcp-config=".into(), file: Some(FILE), server: None });
         Ok(artifacts)
     }

@@ -1,7 +1,8 @@
 //! JSON as agents write and read it: comments and trailing commas on the way in, readable on the way out.
 
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt::Write;
 
 use serde_json::Value;
 
@@ -77,21 +78,21 @@ fn blank(bytes: &mut [u8]) {
 /// Writes JSON for people: two spaces a level, but an array and an object of plain strings on one line.
 pub(crate) fn pretty(value: &Value) -> String {
     let mut out = String::new();
-    write(value, 0, &mut out);
+    write_value(value, 0, &mut out);
     out.push('\n');
-    spelled_in_json(&out)
+    spelled_in_json(out)
 }
 
-fn write(value: &Value, depth: usize, out: &mut String) {
+fn write_value(value: &Value, depth: usize, out: &mut String) {
     match value {
         Value::Object(entries) if depth < 3 && !entries.is_empty() => {
             out.push('{');
             for (index, (key, entry)) in entries.iter().enumerate() {
                 out.push_str(if index == 0 { "\n" } else { ",\n" });
                 indent(depth + 1, out);
-                out.push_str(&Value::from(key.as_str()).to_string());
-                out.push_str(": ");
-                write(entry, depth + 1, out);
+                // Writing to a string can't fail.
+                let _ = write!(out, "{}: ", Value::from(key.as_str()));
+                write_value(entry, depth + 1, out);
             }
             out.push('\n');
             indent(depth, out);
@@ -102,7 +103,9 @@ fn write(value: &Value, depth: usize, out: &mut String) {
         | Value::String(_)
         | Value::Number(_)
         | Value::Bool(_)
-        | Value::Null => out.push_str(&value.to_string()),
+        | Value::Null => {
+            let _ = write!(out, "{value}");
+        }
     }
 }
 
@@ -115,6 +118,7 @@ fn indent(depth: usize, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::ToString;
     use proptest::prelude::*;
     use serde_json::json;
 

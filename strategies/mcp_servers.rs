@@ -22,13 +22,17 @@ pub(crate) fn entry(
     let entry = match (&server.transport, server.route) {
         (Transport::Http(remote), Route::Direct) => remote_entry("http", remote),
         (Transport::Sse(remote), Route::Direct) => remote_entry("sse", remote),
-        (Transport::Builtin | Transport::Stdio(_) | Transport::Dynamic(_), Route::Direct) | (_, Route::Gateway) => {
+        (Transport::Builtin | Transport::Stdio(_) | Transport::Dynamic(_), Route::Direct)
+        | (_, Route::Gateway) => {
             let variables = Gateway::variables(server);
             let arguments = launch.gateway.arguments(launch.agent, server);
             refuse_expansion(server, arguments.iter().chain([&launch.gateway.program]))?;
             let env: Map<String, Value> =
                 variables.into_iter().map(|name| (name.to_string(), pinned(name).into())).collect();
-            json!({ "type": "stdio", "command": launch.gateway.program, "args": arguments, "env": env })
+            let mut entry = json!({ "type": "stdio", "command": launch.gateway.program, "args": arguments });
+            // Moved, while `json!` would copy it: it is most of the entry.
+            entry["env"] = env.into();
+            entry
         }
     };
     if server.route == Route::Direct {

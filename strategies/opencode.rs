@@ -113,7 +113,8 @@ fn entry(launch: &Launch<'_>, server: &ResolvedServer) -> Value {
             entry
         }
         // OpenCode hands its whole environment on, so no variable needs a name here.
-        (Transport::Builtin | Transport::Stdio(_) | Transport::Dynamic(_), Route::Direct) | (_, Route::Gateway) => {
+        (Transport::Builtin | Transport::Stdio(_) | Transport::Dynamic(_), Route::Direct)
+        | (_, Route::Gateway) => {
             let mut command = alloc::vec![launch.gateway.program.clone()];
             command.extend(launch.gateway.arguments(launch.agent, server));
             json!({ "type": "local", "command": command })
@@ -154,7 +155,7 @@ fn merged(launch: &Launch<'_>, entries: &Map<String, Value>) -> Result<String, R
     servers.extend(new.map(|(name, entry)| without_substitutions(&member(name, entry))));
     let mut members: Vec<String> = config.iter().map(|(key, value)| member(key, value)).collect();
     members.push(format!("\"mcp\":{{{}}}", servers.join(",")));
-    Ok(spelled_in_json(&format!("{{{}}}", members.join(","))))
+    Ok(spelled_in_json(format!("{{{}}}", members.join(","))))
 }
 
 fn member(key: &str, value: &Value) -> String {

@@ -42,6 +42,8 @@ pub struct Placement {
     pub others: &'static [&'static str],
     /// What any other first word is.
     pub bare_word: BareWord,
+    /// Options that leave a session behind when the agent ends, and with it what a launch puts back.
+    pub detaching: &'static [&'static str],
     /// Words that make a session headless: nobody is there to answer the agent's questions.
     pub headless: &'static [&'static str],
     /// Parts of words by which the user has answered the agent's question about tools already.
@@ -55,6 +57,8 @@ pub enum Spot {
     Before(usize),
     /// The words run no session: a subcommand for something else, or `--help`.
     NoSession(String),
+    /// The session outlives the launch, whose files are gone by then.
+    Outlives(String),
     /// An unknown option stands before the first word, so that this may be the option's value.
     UnknownOption(String),
     /// The first word may be a subcommand of a newer version.
@@ -68,6 +72,9 @@ impl fmt::Display for Spot {
         match self {
             Self::Before(index) => write!(formatter, "before argument {index}"),
             Self::NoSession(word) => write!(formatter, "`{word}` runs no session"),
+            Self::Outlives(word) => {
+                write!(formatter, "the session of `{word}` outlives the launch, whose files are gone by then")
+            }
             Self::UnknownOption(option) => {
                 write!(
                     formatter,
@@ -112,6 +119,10 @@ impl Placement {
             if word.len() > 1 && word.starts_with(b"-") {
                 if self.informational.iter().any(|option| option.as_bytes() == word) {
                     return Spot::NoSession(printable(word));
+                }
+                let name = word.split(|byte| *byte == b'=').next().unwrap_or(word);
+                if self.detaching.iter().any(|option| option.as_bytes() == name) {
+                    return Spot::Outlives(printable(word));
                 }
                 match self.option(word) {
                     Word::Known(Arity::Flag) | Word::ValueAttached => {}
@@ -214,6 +225,7 @@ mod tests {
         sessions: &["exec"],
         others: &["mcp"],
         bare_word: BareWord::Prompt,
+        detaching: &["--bg"],
         headless: &["-p", "--print"],
         approving: &["--allow"],
     };
@@ -250,6 +262,7 @@ mod tests {
         assert_eq!(spot(&TABLE, "mcp list"), Spot::NoSession("mcp".into()));
         assert_eq!(spot(&TABLE, "-p mcp list"), Spot::NoSession("mcp".into()));
         assert_eq!(spot(&TABLE, "--help"), Spot::NoSession("--help".into()));
+        assert_eq!(spot(&TABLE, "-p --bg hi"), Spot::Outlives("--bg".into()));
         assert_eq!(spot(&TABLE, "--unknown mcp add"), Spot::UnknownOption("--unknown".into()));
         assert_eq!(spot(&TABLE, "-px mcp"), Spot::UnknownOption("-px".into()));
         assert_eq!(spot(&TABLE, "hi --model"), Spot::MissingValue("--model".into()));

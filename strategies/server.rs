@@ -52,7 +52,7 @@ impl Name {
     /// The built-in server.
     pub const SQUIRE: &'static str = "squire";
     /// Names that agents drop without a word: Claude Code 2.1.197 the first three, Codex 0.171.0 the last.
-    const RESERVED: &'static [&'static str] =
+    pub const RESERVED: &'static [&'static str] =
         &[Self::SQUIRE, "workspace", "computer-use", "claude-in-chrome", "codex_apps"];
 
     /// Checks a name as written: `^[A-Za-z]([A-Za-z0-9_-]{0,30}[A-Za-z0-9])?$`, no `__`, not reserved.
@@ -84,11 +84,6 @@ impl Name {
         Self(Self::SQUIRE.into())
     }
 
-    /// What collides by [`Name::collides`] is equal here.
-    pub fn folded(&self) -> String {
-        self.0.to_ascii_lowercase().replace('-', "_")
-    }
-
     /// The name as written.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -103,14 +98,22 @@ impl fmt::Display for Name {
 
 /// Whether some agent would take two names for one: equal after lower-casing and `-` to `_` (case B07).
 pub(crate) fn collides(one: &str, other: &str) -> bool {
-    let folded = |byte: u8| if byte == b'-' { b'_' } else { byte.to_ascii_lowercase() };
-    one.bytes().map(folded).eq(other.bytes().map(folded))
+    one.bytes().map(fold).eq(other.bytes().map(fold))
+}
+
+fn fold(byte: u8) -> u8 {
+    if byte == b'-' { b'_' } else { byte.to_ascii_lowercase() }
 }
 
 impl Name {
     /// Whether some agent would take the two for one: equal after lower-casing and `-` to `_` (case B07).
     pub fn collides(&self, other: &Self) -> bool {
         collides(&self.0, &other.0)
+    }
+
+    /// The one spelling of all names that collide.
+    pub fn folded(&self) -> String {
+        self.0.bytes().map(fold).map(char::from).collect()
     }
 }
 
@@ -171,11 +174,11 @@ pub struct Stdio {
 }
 
 impl Stdio {
-    fn texts(&self) -> Vec<(String, &Text)> {
-        let mut texts = alloc::vec![("command".into(), &self.command)];
-        texts.extend(self.args.iter().map(|text| ("args".into(), text)));
-        texts.extend(self.env.iter().map(|(name, text)| (alloc::format!("env.{name}"), text)));
-        texts.extend(self.cwd.iter().map(|text| ("cwd".into(), text)));
+    fn texts(&self) -> Vec<(Field<'_>, &Text)> {
+        let mut texts = alloc::vec![(Field::plain("command"), &self.command)];
+        texts.extend(self.args.iter().map(|text| (Field::plain("args"), text)));
+        texts.extend(self.env.iter().map(|(name, text)| (Field { key: "env", name: Some(name) }, text)));
+        texts.extend(self.cwd.iter().map(|text| (Field::plain("cwd"), text)));
         texts
     }
 }
@@ -189,10 +192,36 @@ pub struct Remote {
     pub headers: Vec<(String, Text)>,
 }
 
+/// Whether a text holds a token of a well-known kind, or a word so long and mixed that it is hardly anything else.
+fn looks_like_a_token(text: &str) -> bool {
+    const KINDS: &[&str] = &[
+        "Bearer ",
+        "Basic ",
+        "ghp_",
+        "gho_",
+        "github_pat_",
+        "glpat-",
+        "sk-",
+        "xoxb-",
+        "xoxp-",
+        "AKIA",
+        "eyJ",
+    ];
+    let is_random = |word: &str| {
+        let digits = word.bytes().filter(u8::is_ascii_digit).count();
+        word.len() >= 24 && digits >= 4 && word.len() - digits >= 4
+    };
+    text.split(['/', '?', '&', '=', '#', ' ', ',', ';'])
+        .any(|word| KINDS.iter().any(|kind| word.starts_with(kind)) || is_random(word))
+        || KINDS.iter().any(|kind| text.starts_with(kind))
+}
+
 impl Remote {
-    fn texts(&self) -> Vec<(String, &Text)> {
-        let mut texts = alloc::vec![("url".into(), &self.url)];
-        texts.extend(self.headers.iter().map(|(name, text)| (alloc::format!("headers.{name}"), text)));
+    fn texts(&self) -> Vec<(Field<'_>, &Text)> {
+        let mut texts = alloc::vec![(Field::plain("url"), &self.url)];
+        texts.extend(
+            self.headers.iter().map(|(name, text)| (Field { key: "headers", name: Some(name) }, text)),
+        );
         texts
     }
 
@@ -207,8 +236,11 @@ impl Remote {
                 .iter()
                 .any(|word| name.contains(word))
         };
-        let header = self.headers.iter().map(|(name, _)| name).find(|name| suspicious(name));
-        header.map(|name| alloc::format!("the header {name}")).or_else(|| {
+        let header = self
+            .headers
+            .iter()
+            .find(|(name, value)| suspicious(name) || value.literal().is_some_and(looks_like_a_token));
+        header.map(|(name, _)| name).map(|name| alloc::format!("the header {name}")).or_else(|| {
             let url = self.url.literal()?;
             let after_scheme = url.split_once("://").map_or(url, |(_, rest)| rest);
             let (host, query) = after_scheme.split_once('?').unwrap_or((after_scheme, ""));
@@ -218,8 +250,29 @@ impl Remote {
                 .map(|pair| pair.split('=').next().unwrap_or(pair))
                 .find(|name| suspicious(name));
             let user = authority.contains('@').then(|| "the user in its url".into());
-            user.or_else(|| parameter.map(|name| alloc::format!("`{name}` in its url")))
+            let token = || looks_like_a_token(url).then(|| "a token in its url".into());
+            user.or_else(|| parameter.map(|name| alloc::format!("`{name}` in its url"))).or_else(token)
         })
+    }
+}
+
+/// Where in a declaration a string stands, as in `command` and `env.NAME`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field<'a> {
+    key: &'static str,
+    name: Option<&'a str>,
+}
+
+impl Field<'_> {
+    fn plain(key: &'static str) -> Self {
+        Self { key, name: None }
+    }
+}
+
+impl fmt::Display for Field<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.key)?;
+        self.name.map_or(Ok(()), |name| write!(formatter, ".{name}"))
     }
 }
 
@@ -271,13 +324,13 @@ impl Transport {
 
     /// Every string of the declaration that may hold a reference, with the field that it is written in. Of a
     /// transport that is yet to be chosen these are the strings of all.
-    pub fn texts(&self) -> Vec<(String, &Text)> {
+    pub fn texts(&self) -> Vec<(Field<'_>, &Text)> {
         match self {
             Self::Builtin => Vec::new(),
             Self::Stdio(stdio) => stdio.texts(),
             Self::Http(remote) | Self::Sse(remote) => remote.texts(),
             Self::Dynamic(dynamic) => {
-                let mut texts = alloc::vec![("transport".into(), &dynamic.choice)];
+                let mut texts = alloc::vec![(Field::plain("transport"), &dynamic.choice)];
                 texts.extend(dynamic.stdio.iter().flat_map(Stdio::texts));
                 texts.extend(dynamic.remote.iter().flat_map(Remote::texts));
                 texts
@@ -289,14 +342,25 @@ impl Transport {
     /// references. Any other transport is itself. `lookup` is that of [`Text::expand`]; the error is a sentence.
     pub fn chosen(&self, lookup: impl FnMut(&Source) -> Option<String>) -> Result<Self, String> {
         let Self::Dynamic(Dynamic { choice, stdio, remote }) = self else { return Ok(self.clone()) };
-        let word = choice.expand(lookup).map_err(|missing| alloc::format!("transport: {missing} is not set"))?;
+        let word =
+            choice.expand(lookup).map_err(|missing| alloc::format!("transport: {missing} is not set"))?;
         let chosen = match word.as_str() {
             "stdio" => stdio.clone().map(Self::Stdio),
-            "http" | "streamable-http" | "streamable_http" | "streamableHttp" => remote.clone().map(Self::Http),
+            "http" | "streamable-http" | "streamable_http" | "streamableHttp" => {
+                remote.clone().map(Self::Http)
+            }
             "sse" => remote.clone().map(Self::Sse),
-            _ => return Err(alloc::format!("transport: {choice} comes out as none of `stdio`, `http` and `sse`")),
+            _ => {
+                return Err(alloc::format!(
+                    "transport: {choice} comes out as none of `stdio`, `http` and `sse`"
+                ));
+            }
         };
-        chosen.ok_or_else(|| alloc::format!("transport: {choice} comes out as `{word}`, and the declaration has no such server"))
+        chosen.ok_or_else(|| {
+            alloc::format!(
+                "transport: {choice} comes out as `{word}`, and the declaration has no such server"
+            )
+        })
     }
 }
 
@@ -398,6 +462,12 @@ mod tests {
         assert_eq!(found("https://h/mcp", &["X-Api-Key"]).as_deref(), Some("the header X-Api-Key"));
         assert_eq!(found("https://u:p@h/mcp", &[]).as_deref(), Some("the user in its url"));
         assert_eq!(found("https://h/u@x?a=1&api_token=2", &[]).as_deref(), Some("`api_token` in its url"));
+        assert_eq!(found("https://h/ghp_x/mcp", &[]).as_deref(), Some("a token in its url"));
+        assert_eq!(
+            found("https://h/s/a1b2c3d4e5f6a7b8c9d0e1f2a3b4/mcp", &[]).as_deref(),
+            Some("a token in its url")
+        );
+        assert_eq!(found("https://docs.a-rather-long-example-name.com/v1/streamable-http/mcp", &[]), None);
     }
 
     #[test]

@@ -110,7 +110,7 @@ pub struct Launch<'a> {
     /// What the gateway entries share.
     pub gateway: &'a Gateway,
     /// The servers, in their order.
-    pub servers: &'a [ResolvedServer],
+    pub servers: &'a [&'a ResolvedServer],
     /// What was found of [`Strategy::reads`].
     pub contents: &'a [Content],
     /// The working directory's real path.

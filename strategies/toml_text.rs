@@ -40,7 +40,13 @@ fn bare_or_quoted(key: &str) -> String {
 
 /// A basic string.
 pub(crate) fn string(text: &str) -> String {
-    let mut out = String::from("\"");
+    let mut out = String::with_capacity(text.len() + 2);
+    push_string(&mut out, text);
+    out
+}
+
+fn push_string(out: &mut String, text: &str) {
+    out.push('"');
     for character in text.chars() {
         match character {
             '"' => out.push_str("\\\""),
@@ -57,7 +63,6 @@ pub(crate) fn string(text: &str) -> String {
         }
     }
     out.push('"');
-    out
 }
 
 /// An array of basic strings.
@@ -67,7 +72,7 @@ pub(crate) fn strings<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
         if index > 0 {
             out.push(',');
         }
-        out.push_str(&string(text));
+        push_string(&mut out, text);
     }
     out.push(']');
     out

@@ -481,10 +481,10 @@ fn b21_unset_variables() {
                   [servers.off]\ncommand = \"srv\"\ndisabled = true\nenv = { TOKEN = \"${env:NOPE_TOKEN}\" }\n\
                   [servers.c]\ncommand = \"srv\"\n";
     let told = "squire: nothing was started:\n  \
-                a: args needs ${env:NOPE_USER}, which is not set\n  \
-                a: env.TOKEN needs ${env:NOPE_TOKEN}, which is not set\n  \
-                a: cwd needs ${env:NOPE_DIR}, which is not set\n  \
-                b: env.TOKEN needs ${env:NOPE_TOKEN}, which is not set\n  \
+                a: args needs ${env:NOPE_USER}, which is not set or empty\n  \
+                a: env.TOKEN needs ${env:NOPE_TOKEN}, which is not set or empty\n  \
+                a: cwd needs ${env:NOPE_DIR}, which is not set or empty\n  \
+                b: env.TOKEN needs ${env:NOPE_TOKEN}, which is not set or empty\n  \
                 help: set it, or give it a default as in ${env:NAME:-default}\n";
     // Set to nothing is not set.
     let test = || with_agents(Test::new().config(config)).env("NOPE_TOKEN", "").unchanged();
@@ -519,7 +519,7 @@ fn b60_without_a_home() {
     Test::new()
         .env("HOME", "relative")
         .args(["list"])
-        .stderr("squire: there is no home directory: set HOME or SQUIRE_CONFIG_DIR\n")
+        .stderr("squire: there is no home directory: set HOME to an absolute path, or SQUIRE_CONFIG_DIR\n")
         .unchanged()
         .code(1);
 }
@@ -568,7 +568,7 @@ fn b60_private_files_want_a_private_place() {
     assert_eq!(run.files_below("home/run"), ["x"]);
     let run = test()
         .env("SQUIRE_STATE_DIR", "/dev/null/squire")
-        .stderr("squire: no private directory can be had in /dev/null/squire/private: Not a directory (os error 20)\n")
+        .stderr("squire: no private directory can be had in /dev/null/squire/private; set SQUIRE_STATE_DIR to one that can be written: Not a directory (os error 20)\n")
         .unchanged()
         .code(125);
     assert!(!run.agent_was_started());

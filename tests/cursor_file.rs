@@ -383,13 +383,35 @@ fn b80_what_the_agent_deleted_stays_deleted() {
     assert!(!run.path("project/.cursor").exists());
 }
 
+/// The file as it was before the launch, kept where it could not be put back.
+const COPY: &str = "; as it was: <T>/home/.local/state/squire/private/<private>/before";
+
+/// The file as it was is kept in private while a launch has it, so that a squire that is killed loses nothing.
+#[test]
+fn b29_a_killed_squire_leaves_a_copy_of_what_was_there() {
+    let mut running = launch("wait-file <T>/go").write(FILE, ODD).start();
+    running.until(|_| true);
+    running.send(rustix::process::Signal::KILL);
+    std::fs::write(running.path("go"), "").unwrap();
+    let run = running.signal(9);
+    let private = run.files_below("home/.local/state/squire/private");
+    let [copy] = private.as_slice() else { panic!("{private:?}") };
+    assert!(copy.ends_with("/before"), "{copy}");
+    let copy = run.path("home/.local/state/squire/private").join(copy);
+    assert_eq!(fs::read_to_string(copy).unwrap(), ODD);
+}
+
 #[test]
 fn b26_what_the_agent_broke_is_left_alone_and_named() {
     for text in ["{ \"mcpServers\": ", "[", "\u{0}"] {
         let expect = "squire: <T>/project/.cursor/mcp.json: it is no JSON: ";
         let run = edited(Some(ODD), expect, |path, _| fs::write(path, text).unwrap());
         assert_eq!(fs::read_to_string(run.path(FILE)).unwrap(), text);
-        assert!(run.stderr.ends_with("; entries of squire may be left in it\n"), "{}", run.stderr);
+        assert!(
+            run.stderr.ends_with(&format!("; entries of squire may be left in it{COPY}\n")),
+            "{}",
+            run.stderr
+        );
         assert_eq!(run.stderr.lines().count(), 1);
         assert_eq!(left(&run), [".cursor/mcp.json"]);
     }
@@ -397,8 +419,10 @@ fn b26_what_the_agent_broke_is_left_alone_and_named() {
 
 #[test]
 fn b27_what_the_agent_made_a_link_is_left_alone_and_named() {
-    let expect = "squire: <T>/project/.cursor/mcp.json: mcp.json is a symbolic link, and squire follows none here; entries of squire may be left in it\n";
-    let run = edited(Some(ODD), expect, |path, text| {
+    let expect = format!(
+        "squire: <T>/project/.cursor/mcp.json: mcp.json is a symbolic link, and squire follows none here; entries of squire may be left in it{COPY}\n"
+    );
+    let run = edited(Some(ODD), &expect, |path, text| {
         let other = path.with_file_name("other.json");
         fs::write(&other, text).unwrap();
         fs::remove_file(path).unwrap();
@@ -410,9 +434,11 @@ fn b27_what_the_agent_made_a_link_is_left_alone_and_named() {
 
 #[test]
 fn b27_what_the_agent_made_a_hard_link_is_left_alone_and_named() {
-    let expect = "squire: <T>/project/.cursor/mcp.json: it has several hard links, and replacing it would part them; entries of squire may be left in it\n";
+    let expect = format!(
+        "squire: <T>/project/.cursor/mcp.json: it has several hard links, and replacing it would part them; entries of squire may be left in it{COPY}\n"
+    );
     let run =
-        edited(Some("{}"), expect, |path, _| fs::hard_link(path, path.with_extension("second")).unwrap());
+        edited(Some("{}"), &expect, |path, _| fs::hard_link(path, path.with_extension("second")).unwrap());
     assert_eq!(run.stderr, expect);
     assert_eq!(left(&run), [".cursor/mcp.json", ".cursor/mcp.second"]);
 }

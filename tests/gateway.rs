@@ -249,7 +249,7 @@ fn the_server_is_the_same_process_and_ends_as_itself() {
 /// The reason is on stderr and in `instructions`; there are no tools, and the status says that it failed.
 #[track_caller]
 fn stands_in(test: Test, name: &str, reason: &str) {
-    let reason = format!("squire could not start the server {name}: {reason}");
+    let reason = format!("the server {name} could not be started: {reason}");
     let run = gateway(test, name).stderr(format!("squire: {reason}\n")).unchanged().code(1);
     assert!(!run.path("log").exists(), "the server was started");
     let answers = answers(&run);

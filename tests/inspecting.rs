@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::{Run, Test, fake_server};
+use crate::support::{Run, Test, eventually, fake_server};
 
 const BUILTIN: &str = "squire (stdio): 1 tool in <n> ms\n  \
     list_servers  Lists the MCP servers that this session was given, and those that were left out with the reason.\n";
@@ -188,9 +188,30 @@ fn what_is_left_out_is_in_the_summary() {
         .args(["launch", "inspect"])
         .stdout(BUILTIN)
         .stderr(
-            "squire: inspect gets 1 of 2: squire; left out: wiki (http through the gateway needs the relaying gateway, \
+            "squire: inspect gets 1 of 2: squire; left out: wiki (the timeout of a remote server needs the relaying gateway, \
              which this version of squire does not have yet)\n",
         )
         .success();
     nothing_is_left(&run);
+}
+
+/// A terminal's Ctrl-C does not reach the servers, which are in groups of their own; inspect ends them.
+#[test]
+fn b40_an_interrupted_inspection_leaves_no_server() {
+    for signal in [rustix::process::Signal::INT, rustix::process::Signal::TERM, rustix::process::Signal::HUP]
+    {
+        let test = Test::new()
+            .config("[servers.hangs]\ncommand = [\"/bin/sh\", \"-c\", \"echo $$ > <T>/pid; sleep 300 & exec sleep 300\"]\n")
+            .args(["launch", "inspect", "--quiet"])
+            .any_stderr();
+        let running = test.start();
+        let file = running.path("pid");
+        eventually("the server runs", || std::fs::read_to_string(&file).is_ok_and(|pid| pid.ends_with('\n')));
+        let group: i32 = std::fs::read_to_string(&file).unwrap().trim().parse().unwrap();
+        running.send(signal);
+        let run = running.signal(signal.as_raw());
+        let group = rustix::process::Pid::from_raw(group).unwrap();
+        eventually("the group is gone", || rustix::process::test_kill_process_group(group).is_err());
+        nothing_is_left(&run);
+    }
 }

@@ -17,6 +17,7 @@ mod bad_input;
 mod cursor_file;
 mod exit_status;
 mod gateway;
+mod generated;
 mod golden;
 mod inspecting;
 mod launching;

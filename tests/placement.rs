@@ -379,3 +379,31 @@ fn opencode_replaces_nothing_in_ours() {
     assert_eq!(value["mcp"]["docs"]["url"], "https://docs.example.com/{env:HOME}");
     assert_eq!(value["mcp"]["docs"]["headers"]["X"], "{file:/etc/passwd}");
 }
+
+/// A session that outlives the launch would look for files that are gone.
+#[test]
+fn a_background_session_of_claude_gets_nothing_and_says_why() {
+    for option in ["--bg", "--background", "--tmux", "--tmux=classic"] {
+        let run = Test::new()
+            .config("[servers.a]\ncommand = \"a\"\n")
+            .agent("claude", "")
+            .args(["launch", "claude", "--", option, "do it"])
+            .stderr(format!("squire: claude gets no servers: nothing is added: the session of `{option}` outlives the launch, whose files are gone by then\n"))
+            .success();
+        assert_eq!(run.agent_arguments(), [option, "do it"]);
+    }
+}
+
+/// What starts no server needs no variable of a server.
+#[test]
+fn b03_an_unset_variable_does_not_stop_a_subcommand() {
+    for words in [&["--version"][..], &["mcp", "list"]] {
+        let run = Test::new()
+            .config("[servers.a]\ncommand = \"${env:NOPE}\"\n")
+            .agent("claude", "")
+            .args(["launch", "claude", "--quiet", "--"])
+            .args(words.iter().copied())
+            .success();
+        assert_eq!(run.agent_arguments(), words);
+    }
+}

@@ -188,7 +188,7 @@ fn a_state_directory_that_cannot_be_had_refuses_the_launch() {
     let run = launch("")
         .write("home/.local/state", "a file")
         .stderr(format!(
-            "squire: no private directory can be had in {STATE}/private: Not a directory (os error 20)\n"
+            "squire: no private directory can be had in {STATE}/private; set SQUIRE_STATE_DIR to one that can be written: Not a directory (os error 20)\n"
         ))
         .code(125);
     assert!(!run.agent_was_started());
@@ -211,7 +211,7 @@ fn a_state_directory_that_cannot_be_written_refuses_the_launch() {
         .write("home/.local/state/squire/x", "")
         .mode("home/.local/state/squire", 0o500)
         .stderr(format!(
-            "squire: no private directory can be had in {STATE}/private: Permission denied (os error 13)\n"
+            "squire: no private directory can be had in {STATE}/private; set SQUIRE_STATE_DIR to one that can be written: Permission denied (os error 13)\n"
         ))
         .code(125);
     assert!(!run.agent_was_started());
@@ -300,4 +300,20 @@ fn b31_b37_a_signal_at_any_moment_leaves_nothing() {
         let left: Vec<_> = private.into_iter().flatten().collect();
         assert!(left.is_empty(), "a signal after {} µs: {left:?}", step * 250);
     }
+}
+
+/// What a killed launch left is removed by the next one.
+#[test]
+fn b29_the_next_launch_removes_what_a_killed_one_left() {
+    let test = launch("wait-file <T>/go");
+    let mut running = test.clone().start();
+    running.until(|_| true);
+    running.send(rustix::process::Signal::KILL);
+    std::fs::write(running.path("go"), "").unwrap();
+    let run = running.signal(9);
+    assert_eq!(run.files_below("home/.local/state/squire/private").len(), 1);
+    assert_eq!(run.files_below("home/.local/state/squire/launches").len(), 1);
+    test.clone().success();
+    assert_eq!(run.files_below("home/.local"), Vec::<String>::new());
+    assert_eq!(std::fs::read_dir(run.path("home/.local/state/squire/private")).unwrap().count(), 0);
 }

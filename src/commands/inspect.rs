@@ -11,12 +11,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
+use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use crate::cli;
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::files;
-use crate::mcp::{self, Endpoint, Listing};
+use crate::mcp::{self, Endpoint, Groups, Listing};
 use crate::output::Output;
 use crate::printable::printable;
 
@@ -35,8 +37,20 @@ pub fn run(options: &cli::Inspect, environment: &Environment) -> Result<Exit> {
     // Drawn on a terminal alone.
     let waiting = ProgressBar::new_spinner().with_message(format!("connecting to {} servers", servers.len()));
     waiting.enable_steady_tick(Duration::from_millis(100));
-    let reports = inspect_all(&servers, environment);
+    // The servers are in groups of their own, which a terminal's Ctrl-C does not reach.
+    let groups = Groups::default();
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT]).context("signals can't be watched")?;
+    let watched = signals.handle();
+    let (reports, interruption) = thread::scope(|scope| {
+        let watching = scope.spawn(|| signals.forever().next().inspect(|_| groups.kill()));
+        let reports = inspect_all(&servers, environment, &groups);
+        watched.close();
+        (reports, watching.join().ok().flatten())
+    });
     waiting.finish_and_clear();
+    if let Some(signal) = interruption {
+        return Ok(Exit::Signal(signal));
+    }
     let failed = reports.iter().any(|report| report.outcome.is_err());
     output.data(&if options.json { format!("{:#}\n", as_json(&reports)) } else { as_text(&reports) });
     Ok(if failed { Exit::FINDINGS } else { Exit::DONE })
@@ -54,11 +68,11 @@ fn read(path: &Path) -> Result<Map<String, Value>> {
 }
 
 /// All at once: one dead server does not delay the rest (case B57).
-fn inspect_all(servers: &Map<String, Value>, environment: &Environment) -> Vec<Report> {
+fn inspect_all(servers: &Map<String, Value>, environment: &Environment, groups: &Groups) -> Vec<Report> {
     thread::scope(|scope| {
         let running: Vec<_> = servers
             .iter()
-            .map(|(name, entry)| (name, entry, scope.spawn(|| inspect(entry, environment))))
+            .map(|(name, entry)| (name, entry, scope.spawn(|| inspect(entry, environment, groups))))
             .collect();
         running
             .into_iter()
@@ -72,10 +86,10 @@ fn inspect_all(servers: &Map<String, Value>, environment: &Environment) -> Vec<R
     })
 }
 
-fn inspect(entry: &Value, environment: &Environment) -> (Result<Listing, mcp::Error>, u128) {
+fn inspect(entry: &Value, environment: &Environment, groups: &Groups) -> (Result<Listing, mcp::Error>, u128) {
     let timeout = Duration::from_millis(entry["startupTimeout"].as_u64().unwrap_or(30_000));
     let began = Instant::now();
-    let outcome = mcp::inspect(&endpoint(entry, environment), timeout);
+    let outcome = mcp::inspect(&endpoint(entry, environment), timeout, groups);
     (outcome, began.elapsed().as_millis())
 }
 
@@ -107,6 +121,9 @@ fn expand(text: &str, environment: &Environment) -> OsString {
 }
 
 fn as_text(reports: &[Report]) -> String {
+    if reports.is_empty() {
+        return "no servers\n".into();
+    }
     let mut out = String::new();
     for Report { name, transport, outcome, milliseconds } in reports {
         // Writing to a string can't fail.

@@ -1,10 +1,11 @@
 //! `squire list`: the resolved list.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use squire_strategies::{Code, Transport};
+use squire_strategies::{Code, Stdio, Transport};
 
 use super::Surroundings;
 use crate::cli;
@@ -24,13 +25,13 @@ pub fn run(options: &cli::List, environment: &Environment) -> Result<Exit> {
     let resolution = if options.profiles.is_empty() {
         everything(&surroundings.layers, &speaks)?
     } else {
-        let selection = Selection { profiles: options.profiles.clone(), servers: Vec::new() };
+        let selection = Selection { profiles: options.profiles.clone(), ..Selection::default() };
         resolve(&surroundings.layers, &selection, &speaks)?
     };
     if options.json {
         output.data(&format!("{:#}\n", as_json(&resolution)));
     } else {
-        output.data(&as_text(&resolution));
+        output.data(&as_text(&resolution, environment.home().as_deref()));
         for note in &resolution.notes {
             output.message(&note.sentence);
         }
@@ -46,13 +47,25 @@ fn state(entry: &Resolved) -> &'static str {
 fn target(entry: &Resolved) -> String {
     match &entry.server.transport {
         Transport::Builtin => "in squire itself".into(),
-        Transport::Stdio(stdio) => {
-            let words =
-                std::iter::once(&stdio.command).chain(&stdio.args).map(|text| quoted(&text.to_string()));
-            words.collect::<Vec<_>>().join(" ")
-        }
+        Transport::Stdio(stdio) => program(stdio),
         Transport::Http(remote) | Transport::Sse(remote) => without_user(&remote.url.to_string()),
+        Transport::Dynamic(dynamic) => {
+            let program = dynamic.stdio.as_ref().map(program);
+            let address = dynamic.remote.as_ref().map(|remote| without_user(&remote.url.to_string()));
+            program.into_iter().chain(address).collect::<Vec<_>>().join(" or ")
+        }
     }
+}
+
+fn program(stdio: &Stdio) -> String {
+    let words = std::iter::once(&stdio.command).chain(&stdio.args).map(|text| quoted(&text.to_string()));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// A path as people write it.
+fn below_home(origin: &str, home: Option<&Path>) -> String {
+    let below = home.and_then(|home| Path::new(origin).strip_prefix(home).ok());
+    below.map_or_else(|| origin.to_owned(), |below| format!("~/{}", below.display()))
 }
 
 fn quoted(word: &str) -> String {
@@ -73,7 +86,7 @@ fn without_user(url: &str) -> String {
     }
 }
 
-fn as_text(resolution: &Resolution) -> String {
+fn as_text(resolution: &Resolution, home: Option<&Path>) -> String {
     let mut rows = vec![["NAME", "TIER", "STATE", "TRANSPORT", "ROUTE", "RUNS", "ORIGIN"].map(String::from)];
     for entry in &resolution.entries {
         let server = &entry.server;
@@ -84,7 +97,7 @@ fn as_text(resolution: &Resolution) -> String {
             server.transport.as_str().into(),
             server.route.as_str().into(),
             printable(&target(entry)),
-            printable(&server.origin),
+            printable(&below_home(&server.origin, home)),
         ]);
     }
     let widths: Vec<usize> = (0..rows[0].len())

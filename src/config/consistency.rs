@@ -14,7 +14,11 @@ pub(super) fn check(declarations: &Declarations) -> Vec<Problem> {
     check_references(declarations, &mut problems);
     for profile in &declarations.profiles {
         if extends_itself(declarations, profile) {
-            problems.push(problem(&profile.origin, format!("the profile `{}` extends itself", profile.name), None));
+            problems.push(problem(
+                &profile.origin,
+                format!("the profile `{}` extends itself", profile.name),
+                None,
+            ));
         }
     }
     problems.sort_by(|one, other| (&one.path, one.place).cmp(&(&other.path, other.place)));
@@ -53,8 +57,13 @@ fn check_references(declarations: &Declarations, problems: &mut Vec<Problem>) {
     servers.push(Name::SQUIRE);
     let mut check = |name: &Located<String>, known: &[&str], what: &str| {
         if !known.contains(&name.value.as_str()) {
-            let help = nearest(&name.value, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
-            problems.push(problem(&name.origin, format!("there is no {what} {:?} in this layer", name.value), help));
+            let help =
+                nearest(&name.value, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+            problems.push(problem(
+                &name.origin,
+                format!("there is no {what} {:?} in this layer", name.value),
+                help,
+            ));
         }
     };
     for profile in &declarations.profiles {

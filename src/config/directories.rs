@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::environment::Environment;
 use crate::files;
@@ -30,15 +30,22 @@ impl Directories {
         self.config.join("squire.toml")
     }
 
-    /// Refuses directories that a repository or another user could fill.
-    pub fn refuse_foreign(&self, project: Option<&Project>) -> Result<()> {
+    /// Refuses directories that a repository or another user could fill. The places below the home directory where
+    /// they lie by default are the user's own, also where they are worked in.
+    pub fn refuse_foreign(&self, project: Option<&Project>, environment: &Environment) -> Result<()> {
+        let by_default = environment
+            .home()
+            .map(|home| [home.join(".config/squire"), home.join(".local/state/squire")])
+            .unwrap_or_default();
         for (directory, variable) in [(&self.config, "SQUIRE_CONFIG_DIR"), (&self.state, "SQUIRE_STATE_DIR")]
         {
             let shown = directory.display();
-            if let Some(project) = project {
-                let real = files::real_path_of_existing_part(directory);
-                ensure!(
-                    !real.starts_with(&project.root),
+            let in_project =
+                |project: &Project| files::real_path_of_existing_part(directory).starts_with(&project.root);
+            if let Some(project) =
+                project.filter(|project| !by_default.contains(directory) && in_project(project))
+            {
+                bail!(
                     "{shown} lies inside the project {}: a repository could fill it; set {variable} to a directory of your own",
                     project.root.display()
                 );
@@ -58,7 +65,9 @@ fn directory(environment: &Environment, own: &str, xdg: &str, below_home: &str) 
         return Ok(path);
     }
     let base = environment.xdg(xdg).or_else(|| environment.home().map(|home| home.join(below_home)));
-    Ok(base.with_context(|| format!("there is no home directory: set HOME or {own}"))?.join("squire"))
+    Ok(base
+        .with_context(|| format!("there is no home directory: set HOME to an absolute path, or {own}"))?
+        .join("squire"))
 }
 
 /// A repository, or a directory that is worked in.

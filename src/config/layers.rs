@@ -78,7 +78,7 @@ pub fn load(sources: Sources<'_>) -> Result<Layers> {
 pub fn local_file(config: &Path, project: &Project) -> PathBuf {
     use std::os::unix::ffi::OsStrExt;
     let digest = Sha256::digest(project.root.as_os_str().as_bytes());
-    let hex: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    let hex = files::hexadecimal(digest.get(..6).unwrap_or_default());
     let name = project.root.file_name().unwrap_or_default().to_string_lossy();
     config.join("projects").join(format!("{name}-{hex}.toml"))
 }
@@ -87,7 +87,7 @@ pub fn local_file(config: &Path, project: &Project) -> PathBuf {
 fn drop_ins(config: &Path) -> Vec<PathBuf> {
     let directory = config.join("servers.d");
     let mut names = files::names_in(&directory);
-    names.retain(|name| name.ends_with(".toml") && !name.starts_with('.'));
+    names.retain(|name| Path::new(name).extension().is_some_and(|ending| ending == "toml"));
     names.sort_unstable();
     names.into_iter().map(|name| directory.join(name)).collect()
 }
@@ -113,7 +113,11 @@ fn load_project(config: &Path, project: &Project, layers: &mut Layers) {
     let not_local = directory.join(NOT_LOCAL);
     if files::exists(&not_local) {
         let real = local_file(config, project);
-        layers.project_refused.push(format!("{} is not read: your own changes lie in {}", not_local.display(), real.display()));
+        layers.project_refused.push(format!(
+            "{} is not read: your own changes lie in {}",
+            not_local.display(),
+            real.display()
+        ));
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod consistency;
 mod directories;
+mod fields;
+mod json_schema;
 mod layers;
 mod problem;
 mod read;
@@ -11,10 +13,11 @@ mod schema;
 mod table;
 
 pub use directories::{Directories, Project};
+pub use json_schema::json_schema;
 pub use layers::{Layers, MANAGED_POLICY, Sources, load, local_file};
 pub use problem::{Place, Problem, Problems, nearest};
 pub use read::{read, read_drop_in};
 pub use schema::{
-    AgentSettings, Auth, Choice, Declaration, Declarations, Filter, Grants, Kind, LayerKind, Located, Origin, Policy,
-    Profile, Rewrite, Trust,
+    AgentSettings, Auth, Choice, Declaration, Declarations, Filter, Grants, Kind, LayerKind, Located, Origin,
+    Policy, Profile, Rewrite, Trust,
 };

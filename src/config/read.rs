@@ -4,14 +4,12 @@ use std::path::Path;
 
 use toml::de::DeTable;
 
+use super::fields::{self, PROFILE, ProfileField, SECTIONS, Section};
 use super::problem::{Lines, Place, Problem};
 use super::read_server::{read_fields, read_filter, read_name, read_server};
 use super::read_settings::{read_agent, read_policy};
 use super::schema::{Declarations, Filter, LayerKind, Located, Profile};
 use super::table::{Entry, Reader};
-
-const SECTIONS: &[&str] = &["servers", "profiles", "agents", "policy"];
-const PROFILE_KEYS: &[&str] = &["extends", "servers", "tools", "require", "strict"];
 
 /// Reads the bytes of a file. Declarations are complete only where there are no problems; all problems are told.
 pub fn read(bytes: &[u8], path: &Path, layer: LayerKind) -> (Declarations, Vec<Problem>) {
@@ -75,44 +73,46 @@ fn decode(bytes: &[u8]) -> Result<&str, (Place, String)> {
 }
 
 fn read_section<'a>(reader: &mut Reader<'a>, section: Entry<'a>, into: &mut Declarations) {
-    let layer = reader.layer;
-    let legal = match layer {
-        LayerKind::User => true,
-        LayerKind::Project | LayerKind::DropIn => matches!(section.key, "servers" | "profiles"),
-        LayerKind::Local => section.key == "servers",
-        LayerKind::Managed => section.key == "policy",
+    let Some(known) = fields::find(SECTIONS, section.key) else {
+        return reader.unknown_key(section, "this file", &fields::keys(SECTIONS));
     };
-    if !legal && SECTIONS.contains(&section.key) {
-        let message = match layer {
-            LayerKind::Project => format!("a project declares servers and profiles, and no [{}]", section.key),
-            LayerKind::User | LayerKind::DropIn | LayerKind::Local => {
-                format!("the local layer changes servers, and has no [{}]", section.key)
-            }
-            LayerKind::Managed => format!("the machine's policy holds [policy] alone, and no [{}]", section.key),
-        };
+    if let Some(message) = misplaced(reader.layer, known.id, section.key) {
         return reader.problem(section.place, message, None);
     }
-    match section.key {
-        "servers" => {
+    match known.id {
+        Section::Servers => {
             for server in reader.table(section, "a table of servers, as in [servers.NAME]") {
                 read_server(reader, server, into);
             }
         }
-        "profiles" => {
+        Section::Profiles => {
             for profile in reader.table(section, "a table of profiles, as in [profiles.NAME]") {
                 let profile = read_profile(reader, profile);
                 into.profiles.push(profile);
             }
         }
-        "agents" => {
+        Section::Agents => {
             for agent in reader.table(section, "a table of agents, as in [agents.NAME]") {
                 let agent = read_agent(reader, agent);
                 into.agents.push(agent);
             }
         }
-        "policy" => into.policy = read_policy(reader, section),
-        _ => reader.unknown_key(section, "this file", SECTIONS),
+        Section::Policy => into.policy = read_policy(reader, section),
     }
+}
+
+/// Why a section has no place in a layer.
+fn misplaced(layer: LayerKind, section: Section, key: &str) -> Option<String> {
+    let (is_legal, what) = match layer {
+        LayerKind::User | LayerKind::DropIn => return None,
+        LayerKind::Project => (
+            matches!(section, Section::Servers | Section::Profiles),
+            "a project declares servers and profiles, and",
+        ),
+        LayerKind::Local => (section == Section::Servers, "the local layer changes servers, and has"),
+        LayerKind::Managed => (section == Section::Policy, "the machine's policy holds [policy] alone, and"),
+    };
+    (!is_legal).then(|| format!("{what} no [{key}]"))
 }
 
 fn read_profile<'a>(reader: &mut Reader<'a>, entry: Entry<'a>) -> Profile {
@@ -130,20 +130,24 @@ fn read_profile<'a>(reader: &mut Reader<'a>, entry: Entry<'a>) -> Profile {
         reader.problem(entry.place, "a project's profile can't be called `default`", None);
     }
     for field in reader.table(entry, "a table of the profile's fields") {
-        match field.key {
-            "extends" => {
+        let Some(known) = fields::find(PROFILE, field.key) else {
+            let within = format!("[profiles.{}]", entry.key.escape_debug());
+            reader.unknown_key(field, &within, &fields::keys(PROFILE));
+            continue;
+        };
+        match known.id {
+            ProfileField::Extends => {
                 profile.extends = reader.strings(field, "an array of profile names").unwrap_or_default();
             }
-            "servers" => {
+            ProfileField::Servers => {
                 profile.servers = reader.strings(field, "an array of server names").unwrap_or_default();
             }
-            "tools" => profile.tools = read_filters(reader, field),
-            "require" => {
+            ProfileField::Tools => profile.tools = read_filters(reader, field),
+            ProfileField::Require => {
                 let expected = "an array of server names, or of \"all\"";
                 profile.require = reader.strings(field, expected).unwrap_or_default();
             }
-            "strict" => profile.strict = reader.boolean(field),
-            _ => reader.unknown_key(field, &format!("[profiles.{}]", entry.key.escape_debug()), PROFILE_KEYS),
+            ProfileField::Strict => profile.strict = reader.boolean(field),
         }
     }
     profile

@@ -3,41 +3,12 @@
 use squire_strategies::{Name, NameError, Route, Text};
 use toml::de::DeValue;
 
+use super::fields::{self, SERVER, ServerField};
 use super::problem::Place;
 use super::schema::{
     Auth, Choice, Declaration, Declarations, Filter, Grants, Kind, LayerKind, Located, Trust,
 };
 use super::table::{Entry, Reader};
-
-/// Every field of a server.
-const FIELDS: &[&str] = &[
-    "transport",
-    "command",
-    "args",
-    "env",
-    "inherit_env",
-    "cwd",
-    "url",
-    "headers",
-    "auth",
-    "client_cert",
-    "client_key",
-    "ca",
-    "timeout",
-    "startup_timeout",
-    "result_limit",
-    "description",
-    "disabled",
-    "remove",
-    "tools",
-    "grants",
-    "route",
-    "trust",
-    "max_restarts",
-    "sampling",
-    "audit",
-    "pin",
-];
 
 /// Reads one server into the declarations.
 pub(super) fn read_server<'a>(reader: &mut Reader<'a>, entry: Entry<'a>, into: &mut Declarations) {
@@ -56,7 +27,8 @@ pub(super) fn read_name(reader: &mut Reader<'_>, written: &str, place: Place) ->
         Ok(name) => Some(name),
         Err(error) => {
             let of_builtin = error == NameError::Reserved && written == Name::SQUIRE;
-            let help = of_builtin.then(|| "`[servers.squire] disabled = true` goes into the user's squire.toml".into());
+            let help = of_builtin
+                .then(|| "`[servers.squire] disabled = true` goes into the user's squire.toml".into());
             reader.problem(place, format!("the server name `{}` {error}", written.escape_debug()), help);
             None
         }
@@ -90,38 +62,45 @@ fn read_builtin<'a>(reader: &mut Reader<'a>, entry: Entry<'a>) -> Option<Located
 }
 
 fn read_field<'a>(reader: &mut Reader<'a>, field: Entry<'a>, into: &mut Declaration) {
-    if reader.layer.is_project() && matches!(field.key, "trust" | "audit" | "pin") {
-        reader.problem(field.place, format!("`{}` is the user's to say, and not a project's", field.key), None);
+    let Some(known) = fields::find(SERVER, field.key) else {
+        return reader.unknown_key(field, &format!("[servers.{}]", into.name), &fields::keys(SERVER));
+    };
+    let of_user = matches!(known.id, ServerField::Trust | ServerField::Audit | ServerField::Pin);
+    if reader.layer.is_project() && of_user {
+        reader.problem(
+            field.place,
+            format!("`{}` is the user's to say, and not a project's", field.key),
+            None,
+        );
         return;
     }
-    match field.key {
-        "transport" => into.transport = read_transport(reader, field),
-        "command" => into.command = read_command(reader, field),
-        "args" => into.args = reader.texts(field, "an array of strings"),
-        "env" => into.env = Some(read_env(reader, field)),
-        "inherit_env" => into.inherit_env = read_variables(reader, field),
-        "cwd" => into.cwd = reader.text(field),
-        "url" => into.url = read_url(reader, field),
-        "headers" => into.headers = Some(read_headers(reader, field)),
-        "auth" => into.auth = read_auth(reader, field),
-        "client_cert" => into.client_cert = reader.text(field),
-        "client_key" => into.client_key = reader.text(field),
-        "ca" => into.ca = reader.text(field),
-        "timeout" => into.timeout = reader.duration(field),
-        "startup_timeout" => into.startup_timeout = reader.duration(field),
-        "result_limit" => into.result_limit = reader.size(field),
-        "description" => into.description = reader.string(field),
-        "disabled" => into.disabled = reader.boolean(field),
-        "remove" => into.remove = read_remove(reader, field),
-        "tools" => into.tools = Some(read_filter(reader, field)),
-        "grants" => into.grants = Some(read_grants(reader, field)),
-        "route" => into.route = read_route(reader, field),
-        "trust" => into.trust = read_trust(reader, field),
-        "max_restarts" => into.max_restarts = reader.number(field),
-        "sampling" => into.sampling = read_sampling(reader, field),
-        "audit" => into.audit = reader.word(field, &["digest", "full", "off"]),
-        "pin" => into.pin = reader.word(field, &["block", "warn", "off"]),
-        _ => reader.unknown_key(field, &format!("[servers.{}]", into.name), FIELDS),
+    match known.id {
+        ServerField::Transport => into.transport = read_transport(reader, field),
+        ServerField::Command => into.command = read_command(reader, field),
+        ServerField::Args => into.args = reader.texts(field, "an array of strings"),
+        ServerField::Env => into.env = Some(read_env(reader, field)),
+        ServerField::InheritEnv => into.inherit_env = read_variables(reader, field),
+        ServerField::Cwd => into.cwd = reader.text(field),
+        ServerField::Url => into.url = read_url(reader, field),
+        ServerField::Headers => into.headers = Some(read_headers(reader, field)),
+        ServerField::Auth => into.auth = read_auth(reader, field),
+        ServerField::ClientCert => into.client_cert = reader.text(field),
+        ServerField::ClientKey => into.client_key = reader.text(field),
+        ServerField::Ca => into.ca = reader.text(field),
+        ServerField::Timeout => into.timeout = reader.duration(field),
+        ServerField::StartupTimeout => into.startup_timeout = reader.duration(field),
+        ServerField::ResultLimit => into.result_limit = reader.size(field),
+        ServerField::Description => into.description = reader.string(field),
+        ServerField::Disabled => into.disabled = reader.boolean(field),
+        ServerField::Remove => into.remove = read_remove(reader, field),
+        ServerField::Tools => into.tools = Some(read_filter(reader, field)),
+        ServerField::Grants => into.grants = Some(read_grants(reader, field)),
+        ServerField::Route => into.route = read_route(reader, field),
+        ServerField::Trust => into.trust = read_trust(reader, field),
+        ServerField::MaxRestarts => into.max_restarts = reader.number(field),
+        ServerField::Sampling => into.sampling = read_sampling(reader, field),
+        ServerField::Audit => into.audit = reader.word(field, &["digest", "full", "off"]),
+        ServerField::Pin => into.pin = reader.word(field, &["block", "warn", "off"]),
     }
 }
 
@@ -140,7 +119,11 @@ fn read_transport<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Locat
 fn read_remove(reader: &mut Reader<'_>, field: Entry<'_>) -> Option<Located<bool>> {
     let remove = reader.boolean(field)?;
     if remove.value && reader.layer != LayerKind::Local {
-        reader.problem(field.place, "`remove` takes out a lower layer's server, and there is none below this file", Some("delete the declaration, or write `disabled = true`".into()));
+        reader.problem(
+            field.place,
+            "`remove` takes out a lower layer's server, and there is none below this file",
+            Some("delete the declaration, or write `disabled = true`".into()),
+        );
     }
     Some(remove)
 }
@@ -181,7 +164,11 @@ pub(super) fn read_globs<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Optio
     let globs = reader.words(field, "an array of names or globs, as in [\"repo.*\"]")?;
     for written in &globs.value {
         if let Err(error) = glob::Pattern::new(written) {
-            reader.problem(field.place, format!("`{}`: {written:?} is no glob: {}", field.key, error.msg), None);
+            reader.problem(
+                field.place,
+                format!("`{}`: {written:?} is no glob: {}", field.key, error.msg),
+                None,
+            );
         }
     }
     Some(globs)
@@ -194,7 +181,8 @@ fn read_grants<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Located<Grants>
             "network" => grants.network = reader.boolean(inner).map(|located| located.value),
             "filesystem" => grants.filesystem = reader.boolean(inner).map(|located| located.value),
             "secrets" => {
-                grants.secrets = reader.words(inner, "an array of names of secrets").map(|located| located.value);
+                grants.secrets =
+                    reader.words(inner, "an array of names of secrets").map(|located| located.value);
             }
             _ => reader.unknown_key(inner, "`grants`", &["network", "filesystem", "secrets"]),
         }
@@ -212,21 +200,25 @@ fn read_auth<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located<Au
             _ => reader.unknown_key(inner, "`auth`", &["type", "header", "secret"]),
         }
     }
-    let kind = match kind {
-        Some(kind) => kind.value,
-        None => {
-            reader.problem(field.place, "`auth` wants a `type`, as in { type = \"bearer\", secret = \"github\" }", None);
-            return None;
-        }
+    let Some(kind) = kind else {
+        let message = "`auth` wants a `type`, as in { type = \"bearer\", secret = \"github\" }";
+        reader.problem(field.place, message, None);
+        return None;
     };
+    let kind = kind.value;
     if kind == "oauth" {
-        let help = "leave `auth` out: a plain remote server is direct, and the agent's own OAuth works".into();
+        let help =
+            "leave `auth` out: a plain remote server is direct, and the agent's own OAuth works".into();
         reader.problem(field.place, "`auth` of the type oauth is not supported yet", Some(help));
         return None;
     }
     let bearer = kind == "bearer";
     if let Some(header) = header.as_ref().filter(|_| bearer) {
-        reader.problem(header.origin.place, "`header` goes with the type header; bearer is always Authorization", None);
+        reader.problem(
+            header.origin.place,
+            "`header` goes with the type header; bearer is always Authorization",
+            None,
+        );
     }
     let Some(secret) = secret else {
         reader.problem(field.place, "`auth` wants a `secret`: the name of one in secrets.toml", None);

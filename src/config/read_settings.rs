@@ -1,21 +1,10 @@
 //! Reads `[agents.NAME]` and `[policy]`. Pure.
 
+use super::fields::{self, AGENT, AgentField, POLICY, PolicyField};
 use super::read::{check_word, read_filters};
 use super::read_server::{read_env, read_globs};
 use super::schema::{AgentSettings, Kind, Located, Policy, Rewrite};
 use super::table::{Entry, Reader};
-
-const AGENT_KEYS: &[&str] = &["profile", "tools", "strategy", "program"];
-const POLICY_KEYS: &[&str] = &[
-    "transports",
-    "allow_servers",
-    "deny_servers",
-    "rewrite_urls",
-    "env",
-    "timeout",
-    "result_limit",
-    "max_project_servers",
-];
 
 /// Reads the settings of one agent.
 pub(super) fn read_agent<'a>(reader: &mut Reader<'a>, entry: Entry<'a>) -> AgentSettings {
@@ -29,21 +18,34 @@ pub(super) fn read_agent<'a>(reader: &mut Reader<'a>, entry: Entry<'a>) -> Agent
     };
     check_word(reader, entry, "agent");
     for field in reader.table(entry, "a table of the agent's fields") {
-        match field.key {
-            "profile" => agent.profile = reader.string(field),
-            "tools" => agent.tools = read_filters(reader, field),
-            "strategy" => agent.strategy = read_strategy(reader, field),
-            "program" => agent.program = read_program(reader, field),
-            _ => reader.unknown_key(field, &format!("[agents.{}]", entry.key.escape_debug()), AGENT_KEYS),
+        let Some(known) = fields::find(AGENT, field.key) else {
+            let within = format!("[agents.{}]", entry.key.escape_debug());
+            reader.unknown_key(field, &within, &fields::keys(AGENT));
+            continue;
+        };
+        match known.id {
+            AgentField::Profile => agent.profile = reader.string(field),
+            AgentField::Tools => agent.tools = read_filters(reader, field),
+            AgentField::Strategy => agent.strategy = read_strategy(reader, field),
+            AgentField::Program => agent.program = read_program(reader, field),
         }
     }
     let is_known = squire_strategies::find(entry.key).is_some();
-    if let Some(strategy) = agent.strategy.as_ref().filter(|strategy| is_known && strategy.value != entry.key) {
-        let message = format!("`{}` is an agent that squire knows, and speaks its own language alone", entry.key);
-        reader.problem(strategy.origin.place, message, Some("give the custom command a name of its own".into()));
+    if let Some(strategy) = agent.strategy.as_ref().filter(|strategy| is_known && strategy.value != entry.key)
+    {
+        let message =
+            format!("`{}` is an agent that squire knows, and speaks its own language alone", entry.key);
+        reader.problem(
+            strategy.origin.place,
+            message,
+            Some("give the custom command a name of its own".into()),
+        );
     }
     if !is_known && (agent.strategy.is_none() || agent.program.is_none()) {
-        let message = format!("`{}` is no agent that squire knows: it wants `strategy` and `program`", entry.key.escape_debug());
+        let message = format!(
+            "`{}` is no agent that squire knows: it wants `strategy` and `program`",
+            entry.key.escape_debug()
+        );
         reader.problem(entry.place, message, None);
     }
     agent
@@ -67,20 +69,23 @@ fn read_program<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located
 pub(super) fn read_policy<'a>(reader: &mut Reader<'a>, section: Entry<'a>) -> Policy {
     let mut policy = Policy::default();
     for field in reader.table(section, "a table, as in [policy]") {
-        match field.key {
-            "transports" => policy.transports = read_transports(reader, field),
-            "allow_servers" => policy.allow_servers = read_globs(reader, field),
-            "deny_servers" => policy.deny_servers = read_globs(reader, field),
-            "rewrite_urls" => policy.rewrite_urls = read_rewrites(reader, field),
-            "env" => policy.env = Some(read_env(reader, field)),
-            "timeout" => policy.timeout = reader.duration(field),
-            "result_limit" => policy.result_limit = reader.size(field),
-            "max_project_servers" => {
+        let Some(known) = fields::find(POLICY, field.key) else {
+            reader.unknown_key(field, "[policy]", &fields::keys(POLICY));
+            continue;
+        };
+        match known.id {
+            PolicyField::Transports => policy.transports = read_transports(reader, field),
+            PolicyField::AllowServers => policy.allow_servers = read_globs(reader, field),
+            PolicyField::DenyServers => policy.deny_servers = read_globs(reader, field),
+            PolicyField::RewriteUrls => policy.rewrite_urls = read_rewrites(reader, field),
+            PolicyField::Env => policy.env = Some(read_env(reader, field)),
+            PolicyField::Timeout => policy.timeout = reader.duration(field),
+            PolicyField::ResultLimit => policy.result_limit = reader.size(field),
+            PolicyField::MaxProjectServers => {
                 policy.max_project_servers = reader
                     .number(field)
                     .map(|number| Located { value: number.value.into(), origin: number.origin });
             }
-            _ => reader.unknown_key(field, "[policy]", POLICY_KEYS),
         }
     }
     policy

@@ -20,7 +20,7 @@ pub(super) struct Entry<'a> {
     pub(super) key: &'a str,
     pub(super) value: &'a Spanned<DeValue<'a>>,
     pub(super) place: Place,
-    offset: usize,
+    pub(super) offset: usize,
 }
 
 /// The problems of one file, and what is needed to place them.
@@ -134,10 +134,12 @@ impl<'a> Reader<'a> {
     pub(super) fn number(&mut self, entry: Entry<'_>) -> Option<Located<u32>> {
         let expected = "a whole number from 0";
         match entry.value.get_ref() {
-            DeValue::Integer(written) => match u32::from_str_radix(&written.as_str().replace('_', ""), written.radix()) {
-                Ok(value) => Some(self.located(value, entry.place)),
-                Err(_) => self.unfit(entry, expected, written.as_str()),
-            },
+            DeValue::Integer(written) => {
+                match u32::from_str_radix(&written.as_str().replace('_', ""), written.radix()) {
+                    Ok(value) => Some(self.located(value, entry.place)),
+                    Err(_) => self.unfit(entry, expected, written.as_str()),
+                }
+            }
             other => {
                 self.unexpected(entry, expected, other);
                 None
@@ -251,7 +253,11 @@ impl<'a> Reader<'a> {
         if found.contains('\0') {
             let place = self.place(value.span().start);
             let key = entry.key.escape_debug();
-            self.problem(place, format!("`{key}` holds a NUL character, which no program can be given"), None);
+            self.problem(
+                place,
+                format!("`{key}` holds a NUL character, which no program can be given"),
+                None,
+            );
             return None;
         }
         Some(found)
@@ -281,7 +287,15 @@ mod tests {
 
     #[test]
     fn sizes_have_units() {
-        for (written, bytes) in [("64KiB", Some(65536)), ("1 MB", Some(1_000_000)), ("7", Some(7)), ("KiB", None), ("1.5MiB", None), ("99999999999GiB", None), ("-1", None)] {
+        for (written, bytes) in [
+            ("64KiB", Some(65536)),
+            ("1 MB", Some(1_000_000)),
+            ("7", Some(7)),
+            ("KiB", None),
+            ("1.5MiB", None),
+            ("99999999999GiB", None),
+            ("-1", None),
+        ] {
             assert_eq!(parse_size(written), bytes, "{written}");
         }
     }

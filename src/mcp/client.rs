@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::connection::{Connection, Wait};
 use super::error::Error;
+use super::groups::Groups;
 use super::http::Remote;
 use super::mend::mend;
 use super::message::{self, Flaw, Incoming, METHOD_NOT_FOUND};
@@ -86,12 +87,12 @@ pub struct Tool {
 
 /// Connects to `endpoint`, asks for its tools and leaves. `timeout` bounds all of it up to the last answer (at most
 /// a day). Ending the process of a stdio server may take 1.5 s more after a failure and 4 s after a success, and
-/// nothing of it is left when this returns (cases B40, B57).
-pub fn inspect(endpoint: &Endpoint, timeout: Duration) -> Result<Listing, Error> {
+/// nothing of it is left when this returns (cases B40, B57). Until then its process group is among `groups`.
+pub fn inspect(endpoint: &Endpoint, timeout: Duration, groups: &Groups) -> Result<Listing, Error> {
     let wait = Wait::new(timeout);
     let connection: Box<dyn Connection> = match endpoint {
         Endpoint::Stdio { command, args, env, directory } => {
-            Box::new(Process::start(command, args, env, directory.as_deref())?)
+            Box::new(Process::start(command, args, env, directory.as_deref(), groups)?)
         }
         Endpoint::Http { url, headers } => Box::new(Remote::new(url, headers)?),
         Endpoint::Sse { .. } => return Err(Error::LegacySse),

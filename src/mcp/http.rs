@@ -259,6 +259,7 @@ fn resource_metadata(headers: &HeaderMap) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use crate::mcp::Groups;
     use std::io::{BufRead, BufReader, Read, Write};
     use std::net::TcpListener;
     use std::thread::{self, JoinHandle};
@@ -309,7 +310,7 @@ mod tests {
 
     fn ask(url: String) -> Result<Listing, Error> {
         let headers = vec![("Authorization".into(), "Bearer very-secret".into())];
-        inspect(&Endpoint::Http { url, headers }, Duration::from_secs(10))
+        inspect(&Endpoint::Http { url, headers }, Duration::from_secs(10), &Groups::default())
     }
 
     fn ask_once(answer: String) -> String {
@@ -390,8 +391,11 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
         let started = Instant::now();
-        let outcome =
-            inspect(&Endpoint::Http { url: url.clone(), headers: vec![] }, Duration::from_millis(200));
+        let outcome = inspect(
+            &Endpoint::Http { url: url.clone(), headers: vec![] },
+            Duration::from_millis(200),
+            &Groups::default(),
+        );
         assert_eq!(outcome.unwrap_err().to_string(), "timed out after 200ms in initialize");
         assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
         drop(listener);
@@ -406,6 +410,6 @@ mod tests {
         let error = Remote::new("http://localhost/", &headers).map(|_| ()).unwrap_err();
         assert_eq!(error.to_string(), "header `X-Key` has an invalid value");
         let sse = Endpoint::Sse { url: String::new(), headers: vec![] };
-        assert!(matches!(inspect(&sse, FAREWELL), Err(Error::LegacySse)));
+        assert!(matches!(inspect(&sse, FAREWELL, &Groups::default()), Err(Error::LegacySse)));
     }
 }

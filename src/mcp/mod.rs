@@ -10,6 +10,7 @@ mod client;
 mod connection;
 mod error;
 mod events;
+mod groups;
 mod http;
 pub mod lines;
 mod mend;
@@ -22,6 +23,7 @@ use std::time::Duration;
 
 pub use client::{Endpoint, Identity, Listing, Tool, inspect};
 pub use error::{Error, Evidence};
+pub use groups::Groups;
 pub use server::{Call, Reply, Service, ServiceTool, serve};
 
 /// Every protocol revision that squire knows, oldest first.

@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use super::connection::{Connection, Wait};
 use super::error::{Error, Evidence};
+use super::groups::Groups;
 use super::lines::{Line, Lines};
 use super::message::to_line;
 use super::{ABORT_GRACE, LINE_LIMIT, STDERR_LIMIT};
@@ -33,6 +34,7 @@ pub(crate) struct Process {
     child: Child,
     /// The group, until it was ended. Its leader is not reaped before, so the number stays ours.
     group: Option<Pid>,
+    groups: Groups,
     input: Option<SyncSender<Vec<u8>>>,
     output: Option<Receiver<io::Result<Line>>>,
     stderr: Arc<Mutex<VecDeque<u8>>>,
@@ -46,6 +48,7 @@ impl Process {
         args: &[OsString],
         env: &[(OsString, OsString)],
         directory: Option<&Path>,
+        groups: &Groups,
     ) -> Result<Self, Error> {
         let mut builder = Command::new(command);
         builder.args(args).env_clear().envs(env.iter().map(|(name, value)| (name, value)));
@@ -54,8 +57,11 @@ impl Process {
             builder.current_dir(directory);
         }
         let child = builder.spawn().map_err(|source| refusal(command, directory, source))?;
+        let group = Pid::from_child(&child);
+        groups.add(group);
         let mut process = Self {
-            group: Some(Pid::from_child(&child)),
+            group: Some(group),
+            groups: groups.clone(),
             child,
             input: None,
             output: None,
@@ -128,6 +134,7 @@ impl Process {
         // One that has left its group would be waited for without end.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        self.groups.remove(group);
         self.group = None;
     }
 }
@@ -254,7 +261,11 @@ serve() { read -r _; printf '%s\r\n' "$hello"; read -r _; read -r _; printf "$to
     fn shell(script: &str, timeout: Duration) -> Result<Listing, Error> {
         let env = vec![("PATH".into(), "/usr/bin:/bin".into())];
         let args = vec!["-c".into(), format!("{SERVER}\n{script}").into()];
-        inspect(&Endpoint::Stdio { command: "sh".into(), args, env, directory: None }, timeout)
+        inspect(
+            &Endpoint::Stdio { command: "sh".into(), args, env, directory: None },
+            timeout,
+            &Groups::default(),
+        )
     }
 
     const LONG: Duration = Duration::from_secs(20);
@@ -317,7 +328,7 @@ printf '"}]}}\n'"#;
     fn what_is_not_there_is_named() {
         let start = |command: &str, directory: Option<&str>| {
             let path = [("PATH".into(), "/usr/bin:/bin".into())];
-            Process::start(command.as_ref(), &[], &path, directory.map(Path::new))
+            Process::start(command.as_ref(), &[], &path, directory.map(Path::new), &Groups::default())
                 .map(|_| ())
                 .unwrap_err()
                 .to_string()
@@ -346,7 +357,7 @@ printf '"}]}}\n'"#;
     fn dropping_leaves_nothing_behind() {
         let args = ["-c".into(), "trap '' TERM; while :; do sleep 1; done".into()];
         let env = [("PATH".into(), "/usr/bin:/bin".into())];
-        let process = Process::start("sh".as_ref(), &args, &env, None).unwrap();
+        let process = Process::start("sh".as_ref(), &args, &env, None, &Groups::default()).unwrap();
         let leader = process.group.unwrap();
         drop(process);
         assert!(test_kill_process(leader).is_err());

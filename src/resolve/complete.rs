@@ -37,7 +37,9 @@ pub(super) fn complete(
 
 fn tier(declaration: &Declaration) -> Tier {
     match (declaration.trust.as_ref().map(|trust| trust.value), declaration.origin.layer) {
-        (Some(Trust::Trusted), _) | (None, LayerKind::User | LayerKind::Local | LayerKind::Managed) => Tier::Trusted,
+        (Some(Trust::Trusted), _) | (None, LayerKind::User | LayerKind::Local | LayerKind::Managed) => {
+            Tier::Trusted
+        }
         (Some(Trust::Community), _) | (None, LayerKind::DropIn | LayerKind::Project) => Tier::Community,
     }
 }
@@ -69,11 +71,13 @@ impl Context<'_> {
             (None, Some(_), None) => Kind::Stdio,
             (None, None, Some(_)) => Kind::Http,
             (None, Some(command), Some(url)) => {
-                let later = if command.origin.place > url.origin.place { &command.origin } else { &url.origin };
+                let later =
+                    if command.origin.place > url.origin.place { &command.origin } else { &url.origin };
                 return self.problem(later, "both `command` and `url`: one server has one of them");
             }
             (None, None, None) => {
-                return self.problem(origin, "neither `command` nor `url`: one of them says what the server is");
+                return self
+                    .problem(origin, "neither `command` nor `url`: one of them says what the server is");
             }
         };
         self.refuse_foreign_fields(kind)?;
@@ -106,7 +110,10 @@ impl Context<'_> {
             return self.problem(&command.origin, "a project's `command` can't hold a reference");
         }
         if let Some(cwd) = declaration.cwd.as_ref().filter(|cwd| self.is_project() && leaves(&cwd.value)) {
-            return self.problem(&cwd.origin, "a project's `cwd` stays inside the project: a relative path without `..`");
+            return self.problem(
+                &cwd.origin,
+                "a project's `cwd` stays inside the project: a relative path without `..`",
+            );
         }
         Ok(Stdio {
             command: program,
@@ -166,14 +173,20 @@ impl Context<'_> {
         }
         let auth = self.declaration.auth.as_ref().map(|auth| auth.value.secret.as_str());
         let texts = transport.texts();
-        let used = texts.iter().flat_map(|(_, text)| text.references()).filter_map(|reference| match &reference.source {
-            Source::Secret(name) => Some(name.as_str()),
-            Source::Environment(_) => None,
+        let used = texts.iter().flat_map(|(_, text)| text.references()).filter_map(|reference| {
+            match &reference.source {
+                Source::Secret(name) => Some(name.as_str()),
+                Source::Environment(_) => None,
+            }
         });
-        let ungranted = |name: &&str| grants.secrets.as_ref().is_some_and(|granted| !granted.iter().any(|other| other == name));
+        let ungranted = |name: &&str| {
+            grants.secrets.as_ref().is_some_and(|granted| !granted.iter().any(|other| other == name))
+        };
         match used.chain(auth).find(ungranted) {
             None => Ok(()),
-            Some(name) => self.problem(origin, &format!("the secret `{name}` is used, and `grants` does not name it")),
+            Some(name) => {
+                self.problem(origin, &format!("the secret `{name}` is used, and `grants` does not name it"))
+            }
         }
     }
 
@@ -181,9 +194,10 @@ impl Context<'_> {
     fn refuse_widening(&self) -> Completed<()> {
         let limit = self.policy.result_limit.as_ref().map_or(limits::RESULT_LIMIT, |limit| limit.value);
         match &self.declaration.result_limit {
-            Some(own) if own.origin.layer.is_project() && own.value > limit => {
-                self.problem(&own.origin, &format!("a project can only lower `result_limit`, which is {limit} bytes"))
-            }
+            Some(own) if own.origin.layer.is_project() && own.value > limit => self.problem(
+                &own.origin,
+                &format!("a project can only lower `result_limit`, which is {limit} bytes"),
+            ),
             Some(_) | None => Ok(()),
         }
     }
@@ -266,7 +280,9 @@ fn obstacle(
         let sentence = match declaration.origin.layer {
             LayerKind::Project => "declared by the project, and not approved",
             LayerKind::DropIn => "declared in servers.d, and not approved",
-            LayerKind::User | LayerKind::Local | LayerKind::Managed => "of the tier community, and not approved",
+            LayerKind::User | LayerKind::Local | LayerKind::Managed => {
+                "of the tier community, and not approved"
+            }
         };
         return Some((Code::NotApproved, sentence.into()));
     }
@@ -282,7 +298,12 @@ fn obstacle(
     } else if let Some(secret) = references.find(|reference| is_secret(&reference.source)) {
         secret.to_string()
     } else if server.transport.remote().is_some() && server.route == Route::Gateway {
-        format!("{} through the gateway", server.transport.as_str())
+        let referring = texts.iter().find(|(_, text)| text.references().next().is_some());
+        match referring {
+            Some((field, _)) => format!("a reference in {field}"),
+            None if declaration.timeout.is_some() => "the timeout of a remote server".into(),
+            None => format!("{} through the gateway", server.transport.as_str()),
+        }
     } else {
         return None;
     };

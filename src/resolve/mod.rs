@@ -9,7 +9,7 @@ mod select;
 
 use squire_strategies::{Code, Name, Note, ResolvedServer, Route, Tier, Transport};
 
-use crate::config::{Declaration, LayerKind, Layers, Policy, Problem, Problems};
+use crate::config::{Declaration, Layers, Policy, Problem, Problems};
 
 pub use select::{Selection, UnknownSelection};
 
@@ -46,13 +46,17 @@ pub struct Resolution {
 
 impl Resolution {
     /// The servers that an agent is to get.
-    pub fn servers(&self) -> Vec<ResolvedServer> {
-        self.entries.iter().filter(|entry| entry.left_out.is_none()).map(|entry| entry.server.clone()).collect()
+    pub fn servers(&self) -> Vec<&ResolvedServer> {
+        self.entries.iter().filter(|entry| entry.left_out.is_none()).map(|entry| &entry.server).collect()
     }
 
     /// Every note, those that leave a server out first.
     pub fn all_notes(&self) -> Vec<Note> {
-        self.entries.iter().filter_map(|entry| entry.left_out.clone()).chain(self.notes.iter().cloned()).collect()
+        self.entries
+            .iter()
+            .filter_map(|entry| entry.left_out.clone())
+            .chain(self.notes.iter().cloned())
+            .collect()
     }
 }
 
@@ -84,7 +88,11 @@ pub fn everything(layers: &Layers, speaks: &dyn Fn(&Transport) -> bool) -> anyho
         Err(reason) => refused.push(format!("the project's file is not used: {reason}")),
     }
     let project_file = |sentence| Note { code: Code::ProjectFile, server: None, sentence, mend: None };
-    Ok(Resolution { entries, notes: refused.into_iter().map(project_file).collect(), ..Resolution::default() })
+    Ok(Resolution {
+        entries,
+        notes: refused.into_iter().map(project_file).collect(),
+        ..Resolution::default()
+    })
 }
 
 /// The user's declarations with the changes of the local layer, and behind them what the local layer adds.
@@ -139,8 +147,8 @@ fn builtin(layers: &Layers) -> Resolved {
         origin: String::new(),
     };
     let disabled = layers.user.builtin_disabled.as_ref().filter(|disabled| disabled.value);
-    let left_out =
-        disabled.map(|disabled| left_out(&server.name, Code::Disabled, format!("disabled in {}", disabled.origin)));
+    let left_out = disabled
+        .map(|disabled| left_out(&server.name, Code::Disabled, format!("disabled in {}", disabled.origin)));
     Resolved { server, declaration: None, left_out }
 }
 
@@ -150,12 +158,16 @@ fn of_project(
     speaks: &dyn Fn(&Transport) -> bool,
 ) -> Result<Vec<Resolved>, String> {
     let Some(project) = &layers.project else { return Ok(Vec::new()) };
-    let limit = layers.policy.max_project_servers.as_ref().map_or(limits::PROJECT_SERVERS, |limit| limit.value);
+    let limit =
+        layers.policy.max_project_servers.as_ref().map_or(limits::PROJECT_SERVERS, |limit| limit.value);
     if let Some(first) = project.servers.first()
         && project.servers.len() as u64 > limit
     {
         let path = first.origin.path.display();
-        return Err(format!("{path}: it declares {} servers, and a project may have {limit}", project.servers.len()));
+        return Err(format!(
+            "{path}: it declares {} servers, and a project may have {limit}",
+            project.servers.len()
+        ));
     }
     let taken = |name: &Name| of_user.iter().any(|other| other.server.name.collides(name));
     let declarations: Vec<Declaration> = project

@@ -134,7 +134,9 @@ impl<'a> Selected<'a> {
 
     /// A profile names servers of its own side alone: the user's or the project's.
     fn position(&self, name: &str, of_project: bool) -> Option<usize> {
-        self.all.iter().position(|entry| entry.is_project() == of_project && entry.server.name.as_str() == name)
+        self.all
+            .iter()
+            .position(|entry| entry.is_project() == of_project && entry.server.name.as_str() == name)
     }
 
     fn add_profile(&mut self, profile: &'a Profile, profiles: &'a [Profile], of_project: bool) {

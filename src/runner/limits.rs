@@ -1,9 +1,11 @@
 //! What the kernel takes at a start, checked before anything is staged (case B42).
 
 use std::ffi::OsStr;
+use std::fmt;
 
 use anyhow::{Result, bail};
 use rustix::process::{Resource, getrlimit};
+use squire_strategies::Argument;
 
 /// One string of the arguments or the environment: `MAX_ARG_STRLEN` of Linux, less its end.
 const ONE_STRING: usize = 128 * 1024 - 1;
@@ -18,8 +20,37 @@ const RESERVE: u64 = 8 * 1024;
 pub(super) struct Sized<'a> {
     /// The string.
     pub text: &'a OsStr,
-    /// What it is for, to name the largest.
-    pub purpose: String,
+    /// What it is for.
+    pub purpose: Purpose<'a>,
+}
+
+/// What a string is for, to name the largest.
+pub(super) enum Purpose<'a> {
+    /// An argument that the plan adds.
+    Ours(&'a Argument),
+    /// A word of the user.
+    Word,
+    /// The value of a variable that the plan sets.
+    OurVariable(&'a str),
+    /// The value of a variable of the user.
+    Variable(&'a OsStr),
+    /// The name of one.
+    VariableName,
+}
+
+impl fmt::Display for Purpose<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ours(Argument { server: Some(server), .. }) => {
+                write!(formatter, "the argument for the server {server}")
+            }
+            Self::Ours(Argument { text, .. }) => write!(formatter, "the argument {text}"),
+            Self::Word => formatter.write_str("an argument of yours"),
+            Self::OurVariable(name) => write!(formatter, "the variable {name}"),
+            Self::Variable(name) => write!(formatter, "your variable {}", name.display()),
+            Self::VariableName => formatter.write_str("a name of a variable"),
+        }
+    }
 }
 
 /// Refuses a start that the kernel would refuse with no more than "Argument list too long".

@@ -13,7 +13,7 @@ mod record;
 mod splice;
 mod stage;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -31,6 +31,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::plan::Plan;
 use child::Watch;
+use limits::{Purpose, Sized};
 use stage::Staged;
 
 /// The agent's program and its first words.
@@ -62,6 +63,24 @@ impl AgentProgram {
                 Ok(Self { path, name: name.into(), words: Vec::new() })
             }
         }
+    }
+
+    /// Finds the user's own program for an agent: a name to look up or a path, `~/` being the home directory.
+    pub fn custom(
+        words: &[String],
+        squire: &Path,
+        project: Option<&Path>,
+        environment: &Environment,
+    ) -> Result<Self, NotRunnable> {
+        let (name, first) = words.split_first().map_or(("", words), |(name, first)| (name.as_str(), first));
+        let path = match (name.strip_prefix("~/"), environment.home()) {
+            (Some(below_home), Some(home)) => home.join(below_home),
+            _ if name.contains('/') => PathBuf::from(name),
+            _ => {
+                look_up(name.as_ref(), environment.get("PATH"), Boundaries { project, squire: Some(squire) })?
+            }
+        };
+        Ok(Self { path, name: name.into(), words: first.iter().map(OsString::from).collect() })
     }
 }
 
@@ -101,7 +120,7 @@ fn start(
     program: &AgentProgram,
     words: &[OsString],
     surroundings: Surroundings<'_>,
-    staged: &Staged,
+    staged: &Staged<'_>,
     announce: impl FnOnce(),
     watch: &mut Option<Watch>,
 ) -> Result<Exit> {
@@ -136,48 +155,32 @@ fn prepare(
     program: &AgentProgram,
     words: &[OsString],
     environment: &Environment,
-    staged: &Staged,
+    staged: &Staged<'_>,
 ) -> Result<Command> {
-    let mut ours: Vec<(OsString, String)> = Vec::new();
+    let mut ours = Vec::new();
     for argument in &plan.artifacts.arguments {
         let mut text = OsString::from(&argument.text);
         if let Some(file) = argument.file {
             text.push(staged.path_of(file).with_context(|| format!("no file {file} was staged"))?);
         }
-        let purpose = match &argument.server {
-            Some(server) => format!("the argument for the server {server}"),
-            None => format!("the argument {}", argument.text),
-        };
-        ours.push((text, purpose));
+        ours.push((text, argument));
     }
     let (before, after) = words.split_at(plan.place);
-    let all = program.words.iter().chain(before).chain(ours.iter().map(|(text, _)| text)).chain(after);
-    let arguments: Vec<&OsStr> = all.map(OsString::as_os_str).collect();
-    check_size(plan, &ours, &arguments, environment)?;
+    let word = |text| Sized { text, purpose: Purpose::Word };
+    let mut strings: Vec<Sized<'_>> =
+        program.words.iter().chain(before).map(OsString::as_os_str).map(word).collect();
+    strings.extend(ours.iter().map(|(text, argument)| Sized { text, purpose: Purpose::Ours(argument) }));
+    strings.extend(after.iter().map(OsString::as_os_str).map(word));
     let mut command = Command::new(&program.path);
-    command.arg0(&program.name).args(arguments);
-    command.envs(plan.artifacts.environment.iter().map(|(name, value)| (name, value)));
-    Ok(command)
-}
-
-fn check_size(
-    plan: &Plan,
-    ours: &[(OsString, String)],
-    arguments: &[&OsStr],
-    environment: &Environment,
-) -> Result<()> {
-    let purpose_of = |text: &OsStr| {
-        let found = ours.iter().find(|(own, _)| own == text).map(|(_, purpose)| purpose.clone());
-        found.unwrap_or_else(|| "an argument of yours".into())
-    };
-    let mut strings: Vec<limits::Sized<'_>> =
-        arguments.iter().map(|text| limits::Sized { text, purpose: purpose_of(text) }).collect();
+    command.arg0(&program.name).args(strings.iter().map(|sized| sized.text));
     for (name, value) in &plan.artifacts.environment {
-        strings.push(limits::Sized { text: value.as_ref(), purpose: format!("the variable {name}") });
+        command.env(name, value);
+        strings.push(Sized { text: value.as_ref(), purpose: Purpose::OurVariable(name) });
     }
     for (name, value) in environment.variables() {
-        strings.push(limits::Sized { text: value, purpose: format!("your variable {}", name.display()) });
-        strings.push(limits::Sized { text: name, purpose: "a name of a variable".into() });
+        strings.push(Sized { text: value, purpose: Purpose::Variable(name) });
+        strings.push(Sized { text: name, purpose: Purpose::VariableName });
     }
-    limits::check(&strings)
+    limits::check(&strings)?;
+    Ok(command)
 }

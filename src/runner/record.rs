@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
+use squire_strategies::File;
 
 use crate::files;
 use crate::plan::Plan;
@@ -20,13 +21,13 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Writes the record of a plan below the state directory, and removes those of ended launches.
-    pub(super) fn write(state: &Path, plan: &Plan) -> Result<Self> {
+    /// Writes the record of a plan below the state directory, and removes what ended launches left. `private` is
+    /// where the launch's private files will be.
+    pub(super) fn write(state: &Path, id: &str, plan: &Plan, private: &Path) -> Result<Self> {
         let directory = state.join("launches");
         sweep(&directory);
-        let id = files::random_name()?;
-        let record = Self { directory, id };
-        let text = content(plan).to_string();
+        let record = Self { directory, id: id.to_owned() };
+        let text = content(plan, private).to_string();
         files::write_private(&record.directory, &record.file(), text.as_bytes())
             .with_context(|| format!("the launch can't be recorded in {}", record.directory.display()))?;
         Ok(record)
@@ -50,18 +51,20 @@ pub fn read(state: &Path, id: &str) -> Option<Value> {
     serde_json::from_slice(&bytes).ok()
 }
 
-fn content(plan: &Plan) -> Value {
+fn content(plan: &Plan, private: &Path) -> Value {
     let pid = rustix::process::getpid().as_raw_nonzero().get();
+    let obstacles = plan.obstacles();
     let servers: Vec<Value> = plan
         .servers
         .iter()
         .map(|server| {
+            let obstacle = obstacles.get(&server.name);
             let mut told = json!({
                 "name": server.name.as_str(),
                 "transport": server.transport.as_str(),
-                "delivered": plan.obstacle(&server.name).is_none(),
+                "delivered": obstacle.is_none(),
             });
-            if let Some(note) = plan.obstacle(&server.name) {
+            if let Some(note) = obstacle {
                 told["code"] = note.code.as_str().into();
                 told["reason"] = note.sentence.as_str().into();
             }
@@ -71,7 +74,14 @@ fn content(plan: &Plan) -> Value {
             told
         })
         .collect();
-    json!({ "agent": plan.agent, "pid": pid, "started": started(pid), "boot": boot(), "servers": servers })
+    let private_files = plan.artifacts.files.iter().filter_map(|file| match file {
+        File::Private { name, .. } => Some(*name),
+        File::Merge { .. } => None,
+    });
+    let private = json!({ "directory": private.to_str(), "files": private_files.collect::<Vec<_>>() });
+    let mut record = json!({ "agent": plan.agent, "pid": pid, "started": started(pid), "boot": boot(), "private": private });
+    record["servers"] = servers.into();
+    record
 }
 
 /// When a process began, in clock ticks since the boot; field 22 of proc(5)'s stat, behind the name in parentheses.
@@ -89,7 +99,7 @@ fn boot() -> Option<String> {
     Some(String::from_utf8_lossy(&id).trim().to_owned())
 }
 
-/// Removes the records whose process has ended: another start time or another boot is another process.
+/// Removes the records whose process has ended, and the private files that it left: another start time or another boot is another process.
 fn sweep(directory: &Path) {
     // A system that does not tell which processes live (no proc) keeps the records.
     let Some(boot) = boot() else { return };
@@ -100,9 +110,14 @@ fn sweep(directory: &Path) {
     };
     for name in files::names_in(directory) {
         let Ok(Some(bytes)) = files::read_of_user(&directory.join(&name)) else { continue };
-        let ended =
-            serde_json::from_slice(&bytes).is_ok_and(|record: Value| record.is_object() && !alive(&record));
-        if ended {
+        let Ok(record) = serde_json::from_slice::<Value>(&bytes) else { continue };
+        if record.is_object() && !alive(&record) {
+            let private = &record["private"];
+            let names: Vec<&str> =
+                private["files"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+            if let Some(left) = private["directory"].as_str() {
+                files::remove_left_behind(left.as_ref(), &names);
+            }
             // Another launch may have removed it first.
             let _ = files::remove_private(directory, &name);
         }

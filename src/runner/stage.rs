@@ -12,18 +12,21 @@ use crate::files::{self, PrivateDirectory};
 use crate::output::Output;
 use crate::plan::Plan;
 
+/// A file of the project as it was before the launch.
+const BEFORE: &str = "before";
+
 /// Everything that a launch staged.
 #[derive(Debug, Default)]
-pub(super) struct Staged {
+pub(super) struct Staged<'plan> {
     private: Option<PrivateDirectory>,
     paths: Vec<(&'static str, PathBuf)>,
-    merged: Vec<Merged>,
+    merged: Vec<Merged<'plan>>,
     record: Option<Record>,
 }
 
-impl Staged {
+impl<'plan> Staged<'plan> {
     /// Stages a plan. On an error nothing is left.
-    pub(super) fn new(plan: &Plan, surroundings: Surroundings<'_>, output: Output) -> Result<Self> {
+    pub(super) fn new(plan: &'plan Plan, surroundings: Surroundings<'_>, output: Output) -> Result<Self> {
         let mut staged = Self::default();
         match staged.fill(plan, surroundings) {
             Ok(()) => Ok(staged),
@@ -34,52 +37,56 @@ impl Staged {
         }
     }
 
-    fn fill(&mut self, plan: &Plan, surroundings: Surroundings<'_>) -> Result<()> {
-        let Surroundings { environment, directories, .. } = surroundings;
-        if plan.delivered().is_empty() && !plan.leaves_files() {
-            return Ok(());
-        }
+    fn fill(&mut self, plan: &'plan Plan, surroundings: Surroundings<'_>) -> Result<()> {
+        let room = Room { plan, surroundings, base: private_base(surroundings), id: files::random_name()? };
         for file in &plan.artifacts.files {
             match file {
-                File::Private { name, text } => self.write_private(name, text, surroundings)?,
+                File::Private { name, text } => {
+                    let path = self.write_private(&room, name, text.as_bytes())?;
+                    self.paths.push((name, path));
+                }
                 File::Merge { path, at, entries } => {
+                    let Surroundings { environment, .. } = surroundings;
                     let directory = environment.directory()?;
                     let is_home = environment.home().is_some_and(|home| files::same_file(&home, directory));
                     ensure!(
                         !is_home,
                         "the working directory is the home directory, whose {path} is the agent's own: launch from a project"
                     );
-                    self.merged.push(Merged::apply(directory, path, at, entries)?);
+                    let keep = |original: &[u8]| self.write_private(&room, BEFORE, original);
+                    let merged = Merged::apply(directory, path, at, entries, keep)?;
+                    self.merged.push(merged);
                 }
             }
         }
-        // Without a place for it the agent is equipped all the same; the built-in server then says what it lacks.
-        self.record = Record::write(&directories.state, plan).ok();
+        if !plan.delivered().is_empty() {
+            self.write_record(&room);
+        }
         Ok(())
     }
 
-    fn write_private(
-        &mut self,
-        name: &'static str,
-        text: &str,
-        surroundings: Surroundings<'_>,
-    ) -> Result<()> {
-        let Surroundings { environment, directories, project } = surroundings;
-        let in_project = |directory: &Path| {
-            project.is_some_and(|project| files::real_path_of_existing_part(directory).starts_with(project))
+    fn write_private(&mut self, room: &Room<'_>, name: &str, bytes: &[u8]) -> Result<PathBuf> {
+        // Before the first file, so that the files of a launch that was killed are found.
+        self.write_record(room);
+        let failed = || {
+            let base = room.base.display();
+            format!(
+                "no private directory can be had in {base}; set SQUIRE_STATE_DIR to one that can be written"
+            )
         };
-        let runtime = environment
-            .xdg("XDG_RUNTIME_DIR")
-            .filter(|directory| files::is_private(directory) && !in_project(directory));
-        let base =
-            runtime.map_or_else(|| directories.state.join("private"), |directory| directory.join("squire"));
-        let failed = || format!("no private directory can be had in {}", base.display());
         let directory = match &mut self.private {
             Some(directory) => directory,
-            None => self.private.insert(PrivateDirectory::create(&base).with_context(failed)?),
+            None => self.private.insert(PrivateDirectory::create(&room.base, &room.id).with_context(failed)?),
         };
-        self.paths.push((name, directory.write(name, text.as_bytes()).with_context(failed)?));
-        Ok(())
+        directory.write(name, bytes).with_context(failed)
+    }
+
+    /// Without a place for it the agent is equipped all the same; the built-in server then says what it lacks.
+    fn write_record(&mut self, room: &Room<'_>) {
+        if self.record.is_none() {
+            let state = &room.surroundings.directories.state;
+            self.record = Record::write(state, &room.id, room.plan, &room.base.join(&room.id)).ok();
+        }
     }
 
     /// Where a private file lies.
@@ -92,13 +99,41 @@ impl Staged {
         self.record.as_ref().map(|record| record.id.as_str())
     }
 
-    /// Puts everything back; what can't be is told.
+    /// Puts everything back; what can't be is told. A file of the project that can't be put back is kept as it was.
     pub(super) fn undo(&mut self, output: Output) {
-        let merged = self.merged.drain(..).map(Merged::undo);
-        let private = self.private.take().map(|private| private.remove().context("a private file is left"));
+        let mut kept = false;
+        for error in self.merged.drain(..).map(Merged::undo).filter_map(Result::err) {
+            kept = true;
+            let before = self.private.as_ref().map(|private| private.path().join(BEFORE));
+            let copy = before.filter(|before| files::exists(before));
+            let copy = copy.map(|copy| format!("; as it was: {}", copy.display())).unwrap_or_default();
+            output.message(&format!("{error:#}{copy}"));
+        }
+        let private = self.private.take().filter(|_| !kept);
+        let private = private.map(|private| private.remove().context("a private file is left"));
         let record = self.record.take().map(Record::remove);
-        for error in merged.chain(private).chain(record).filter_map(Result::err) {
+        for error in private.into_iter().chain(record).filter_map(Result::err) {
             output.message(&format!("{error:#}"));
         }
     }
+}
+
+/// Where the private files of one launch go, and under which id.
+struct Room<'a> {
+    plan: &'a Plan,
+    surroundings: Surroundings<'a>,
+    base: PathBuf,
+    id: String,
+}
+
+/// The session's own directory where it is private, else the state directory.
+fn private_base(surroundings: Surroundings<'_>) -> PathBuf {
+    let Surroundings { environment, directories, project } = surroundings;
+    let in_project = |directory: &Path| {
+        project.is_some_and(|project| files::real_path_of_existing_part(directory).starts_with(project))
+    };
+    let runtime = environment
+        .xdg("XDG_RUNTIME_DIR")
+        .filter(|directory| files::is_private(directory) && !in_project(directory));
+    runtime.map_or_else(|| directories.state.join("private"), |directory| directory.join("squire"))
 }

@@ -1,0 +1,78 @@
+
+use builtin;
+use str;
+
+set edit:completion:arg-completer[squire] = {|@words|
+    fn spaces {|n|
+        builtin:repeat $n ' ' | str:join ''
+    }
+    fn cand {|text desc|
+        edit:complex-candidate $text &display=$text' '(spaces (- 14 (wcswidth $text)))$desc
+    }
+    var command = 'squire'
+    for word $words[1..-1] {
+        if (str:has-prefix $word '-') {
+            break
+        }
+        set command = $command';'$word
+    }
+    var completions = [
+        &'squire'= {
+            cand -h 'Print help'
+            cand --help 'Print help'
+            cand -V 'Print version'
+            cand --version 'Print version'
+            cand launch 'Run an agent with your servers, for this one launch'
+            cand describe 'Show how an agent takes servers, and what a launch would give it; starts nothing'
+            cand list 'List the servers with tier, state, route and origin'
+            cand gateway 'Stand in a server''s place: what agents start'
+            cand completions 'Print what a shell needs to complete command lines of squire'
+            cand man 'Print a page of the manual'
+            cand schema 'Print the JSON Schema of squire.toml, for editors'
+        }
+        &'squire;launch'= {
+            cand --profile 'Select the servers of a profile; several append'
+            cand --server 'Select one server; several append, behind those of profiles'
+            cand --dry-run 'Print what the launch would do, and start nothing'
+            cand --json 'Print JSON: of --dry-run on stdout, else one line on stderr in the summary''s place'
+            cand -q 'Leave the summary away'
+            cand --quiet 'Leave the summary away'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;describe'= {
+            cand --profile 'Select the servers of a profile; several append'
+            cand --json 'Print JSON'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;list'= {
+            cand --profile 'List the servers of a profile alone; several append'
+            cand --json 'Print JSON'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;gateway'= {
+            cand --agent 'The agent that it is started for'
+            cand --project 'The project''s real path'
+            cand --profile 'The profiles of the launch'
+            cand --config 'The config directory'
+            cand --state 'The state directory'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;completions'= {
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;man'= {
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;schema'= {
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+    ]
+    $completions[$command]
+}

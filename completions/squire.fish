@@ -1,0 +1,60 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_squire_global_optspecs
+    string join \n h/help V/version
+end
+
+function __fish_squire_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_squire_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_squire_using_subcommand
+    set -l cmd (__fish_squire_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c squire -n "__fish_squire_needs_command" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_needs_command" -s V -l version -d 'Print version'
+complete -c squire -n "__fish_squire_needs_command" -f -a "launch" -d 'Run an agent with your servers, for this one launch'
+complete -c squire -n "__fish_squire_needs_command" -f -a "describe" -d 'Show how an agent takes servers, and what a launch would give it; starts nothing'
+complete -c squire -n "__fish_squire_needs_command" -f -a "list" -d 'List the servers with tier, state, route and origin'
+complete -c squire -n "__fish_squire_needs_command" -f -a "gateway" -d 'Stand in a server\'s place: what agents start'
+complete -c squire -n "__fish_squire_needs_command" -f -a "completions" -d 'Print what a shell needs to complete command lines of squire'
+complete -c squire -n "__fish_squire_needs_command" -f -a "man" -d 'Print a page of the manual'
+complete -c squire -n "__fish_squire_needs_command" -f -a "schema" -d 'Print the JSON Schema of squire.toml, for editors'
+complete -c squire -n "__fish_squire_using_subcommand launch" -l profile -d 'Select the servers of a profile; several append' -r
+complete -c squire -n "__fish_squire_using_subcommand launch" -l server -d 'Select one server; several append, behind those of profiles' -r
+complete -c squire -n "__fish_squire_using_subcommand launch" -l dry-run -d 'Print what the launch would do, and start nothing'
+complete -c squire -n "__fish_squire_using_subcommand launch" -l json -d 'Print JSON: of --dry-run on stdout, else one line on stderr in the summary\'s place'
+complete -c squire -n "__fish_squire_using_subcommand launch" -s q -l quiet -d 'Leave the summary away'
+complete -c squire -n "__fish_squire_using_subcommand launch" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand describe" -l profile -d 'Select the servers of a profile; several append' -r
+complete -c squire -n "__fish_squire_using_subcommand describe" -l json -d 'Print JSON'
+complete -c squire -n "__fish_squire_using_subcommand describe" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand list" -l profile -d 'List the servers of a profile alone; several append' -r
+complete -c squire -n "__fish_squire_using_subcommand list" -l json -d 'Print JSON'
+complete -c squire -n "__fish_squire_using_subcommand list" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand gateway" -l agent -d 'The agent that it is started for' -r -f -a "claude\t''
+codex\t''
+cursor\t''
+opencode\t''
+inspect\t''"
+complete -c squire -n "__fish_squire_using_subcommand gateway" -l project -d 'The project\'s real path' -r -F
+complete -c squire -n "__fish_squire_using_subcommand gateway" -l profile -d 'The profiles of the launch' -r
+complete -c squire -n "__fish_squire_using_subcommand gateway" -l config -d 'The config directory' -r -F
+complete -c squire -n "__fish_squire_using_subcommand gateway" -l state -d 'The state directory' -r -F
+complete -c squire -n "__fish_squire_using_subcommand gateway" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand completions" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand man" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand schema" -s h -l help -d 'Print help'

@@ -1,0 +1,26 @@
+//! `squire completions`: what a shell reads to complete command lines.
+
+use clap::{Command, CommandFactory};
+use clap_complete::generate;
+
+use crate::cli::{Cli, Completions};
+use crate::exit::Exit;
+use crate::output::Output;
+
+/// Runs the command. It looks at nothing but the command line's own definition.
+pub fn run(options: &Completions) -> Exit {
+    let mut script = Vec::new();
+    generate(options.shell, &mut visible(), "squire", &mut script);
+    Output::default().data(&String::from_utf8_lossy(&script));
+    Exit::DONE
+}
+
+/// The command line without its hidden subcommands, which the generator would offer.
+fn visible() -> Command {
+    let squire = Cli::command();
+    Command::new("squire")
+        .version(env!("CARGO_PKG_VERSION"))
+        .disable_help_subcommand(true)
+        .args(squire.get_arguments().cloned())
+        .subcommands(squire.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()).cloned())
+}

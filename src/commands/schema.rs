@@ -1,0 +1,11 @@
+//! `squire schema`: what an editor reads to complete and check a `squire.toml`.
+
+use crate::config::json_schema;
+use crate::exit::Exit;
+use crate::output::Output;
+
+/// Runs the command.
+pub fn run() -> Exit {
+    Output::default().data(&format!("{:#}\n", json_schema()));
+    Exit::DONE
+}
