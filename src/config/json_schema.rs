@@ -216,11 +216,11 @@ fn shape(shape: Shape) -> Value {
             json!({ "enum": known })
         }
         Shape::Transport => json!({
-            "anyOf": [
-                { "enum": TRANSPORTS },
-                { "type": "string", "pattern": r"^[^\x00]*\$\{[^\x00]*$" },
-            ],
-        }),
+                    "anyOf": [
+                        { "enum": TRANSPORTS },
+        { "type": "string", "allOf": [{ "pattern": TEXT }, { "pattern": HAS_REFERENCE }] },
+                    ],
+                }),
     }
 }
 

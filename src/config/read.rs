@@ -126,9 +126,6 @@ fn read_profile<'a>(reader: &mut Reader<'a>, entry: Entry<'a>) -> Profile {
         strict: None,
     };
     check_word(reader, entry, "profile");
-    if reader.layer.is_project() && entry.key == "default" {
-        reader.problem(entry.place, "a project's profile can't be called `default`", None);
-    }
     for field in reader.table(entry, "a table of the profile's fields") {
         let Some(known) = fields::find(PROFILE, field.key) else {
             let within = format!("[profiles.{}]", entry.key.escape_debug());
@@ -179,7 +176,7 @@ mod tests {
     use squire_strategies::{Route, Text};
 
     use super::*;
-    use crate::config::Kind;
+    use crate::config::{Choice, Kind};
     use proptest::prelude::*;
     use std::time::Duration;
 
@@ -214,9 +211,9 @@ mod tests {
         assert_eq!(server.description.as_ref().unwrap().value, "d");
         assert!(server.disabled.as_ref().unwrap().value);
         assert_eq!(server.route.as_ref().unwrap().value, Route::Gateway);
-        assert_eq!(server.transport.as_ref().unwrap().value, Kind::Stdio);
-        assert_eq!(server.place, Place { line: 1, column: 10 });
-        assert_eq!(server.cwd.as_ref().unwrap().place, Place { line: 6, column: 1 });
+        assert_eq!(server.transport.as_ref().unwrap().value, Choice::Fixed(Kind::Stdio));
+        assert_eq!(server.origin.place, Place { line: 1, column: 10 });
+        assert_eq!(server.cwd.as_ref().unwrap().origin.place, Place { line: 6, column: 1 });
     }
 
     #[test]
@@ -230,10 +227,12 @@ mod tests {
         ] {
             let declarations =
                 accepted(&format!("servers.a = {{ transport = '{word}', url = 'https://h/' }}"));
-            assert_eq!(declarations.servers[0].transport.as_ref().map(|located| located.value), Some(kind));
+            let transport = declarations.servers[0].transport.as_ref().map(|located| &located.value);
+            assert_eq!(transport, Some(&Choice::Fixed(kind)));
         }
         let dynamic = accepted("servers.a = { transport = '${env:T:-stdio}', command = 'x' }");
-        assert_eq!(dynamic.servers[0].needs_relay.len(), 1);
+        let transport = &dynamic.servers[0].transport.as_ref().unwrap().value;
+        assert!(matches!(transport, Choice::Dynamic(text) if text.to_string() == "${env:T:-stdio}"));
     }
 
     #[test]
@@ -249,11 +248,15 @@ mod tests {
 
     #[test]
     fn the_built_in_server_takes_one_field_of_the_user_alone() {
-        assert!(accepted("[servers.squire]\ndisabled = true\n").builtin_disabled);
-        assert!(!accepted("[servers.squire]\ndisabled = false\n").builtin_disabled);
+        for disabled in [true, false] {
+            let read = accepted(&format!("[servers.squire]\ndisabled = {disabled}\n")).builtin_disabled;
+            assert_eq!(read.map(|located| located.value), Some(disabled));
+        }
         assert_eq!(
             told("[servers.squire]\ndisabled = true\n", LayerKind::Project),
-            ["F:1:10: the server name `squire` is reserved: an agent or squire itself uses it"]
+            [
+                "F:1:10: the server name `squire` is reserved: an agent or squire itself uses it\n  help: `[servers.squire] disabled = true` goes into the user's squire.toml"
+            ]
         );
     }
 
@@ -267,7 +270,7 @@ mod tests {
             [
                 "F:1:2: a project declares servers and profiles, and no [policy]",
                 "F:2:2: a project declares servers and profiles, and no [agents]",
-                "F:3:2: unknown key `secrets` in squire.toml",
+                "F:3:2: unknown key `secrets` in this file",
             ]
         );
     }
@@ -285,11 +288,11 @@ mod tests {
         fn any_bytes_are_read_or_told(
             bytes in prop_oneof![
                 prop::collection::vec(any::<u8>(), 0..200),
-                "(\\[servers\\.a\\]|\\[profiles\\.p\\]|\n|command|url|env|args|servers|extends|timeout|transport|route| = |\"a\"|\"\\$\\{env:X\\}\"|\"\\$\\{\"|\\[|\\]|\\{|\\}|,|1|true|é|\"\\\\u0000\"|\"http://h\"|#){0,30}"
+                "(\\[servers\\.a\\]|\\[policy\\]|\\[agents\\.x\\]|tools|auth|grants|result_limit|rewrite_urls|program|strategy|\\[profiles\\.p\\]|\n|command|url|env|args|servers|extends|timeout|transport|route| = |\"a\"|\"\\$\\{env:X\\}\"|\"\\$\\{\"|\\[|\\]|\\{|\\}|,|1|true|é|\"\\\\u0000\"|\"http://h\"|#){0,30}"
                     .prop_map(String::into_bytes),
             ],
         ) {
-            for kind in [LayerKind::User, LayerKind::Project] {
+            for kind in [LayerKind::User, LayerKind::Project, LayerKind::Local, LayerKind::Managed] {
                 let (_, problems) = read(&bytes, Path::new("F"), kind);
                 let lines = bytes.split(|byte| *byte == b'\n').count();
                 for problem in &problems {

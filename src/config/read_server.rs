@@ -26,7 +26,8 @@ pub(super) fn read_name(reader: &mut Reader<'_>, written: &str, place: Place) ->
     match Name::parse(written) {
         Ok(name) => Some(name),
         Err(error) => {
-            let of_builtin = error == NameError::Reserved && written == Name::SQUIRE;
+            let of_builtin =
+                !reader.layer.is_project() && error == NameError::Reserved && written == Name::SQUIRE;
             let help = of_builtin
                 .then(|| "`[servers.squire] disabled = true` goes into the user's squire.toml".into());
             reader.problem(place, format!("the server name `{}` {error}", written.escape_debug()), help);

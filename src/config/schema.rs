@@ -36,6 +36,17 @@ impl LayerKind {
         }
     }
 
+    /// Where it is, in a sentence.
+    pub fn place(self) -> &'static str {
+        match self {
+            Self::User => "squire.toml",
+            Self::DropIn => "servers.d",
+            Self::Project => "the project's squire.toml",
+            Self::Local => "the local layer",
+            Self::Managed => "the machine's policy",
+        }
+    }
+
     /// Whether a repository wrote it.
     pub fn is_project(self) -> bool {
         match self {

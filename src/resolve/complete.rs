@@ -271,7 +271,7 @@ fn obstacle(
     speaks: &dyn Fn(&Transport) -> bool,
 ) -> Option<(Code, String)> {
     if let Some(disabled) = declaration.disabled.as_ref().filter(|disabled| disabled.value) {
-        return Some((Code::Disabled, format!("disabled in {}", disabled.origin)));
+        return Some((Code::Disabled, format!("disabled in {}", disabled.origin.layer.place())));
     }
     if let Some(sentence) = limits::refusal(policy, server) {
         return Some((Code::Policy, sentence));

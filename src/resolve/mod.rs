@@ -147,8 +147,9 @@ fn builtin(layers: &Layers) -> Resolved {
         origin: String::new(),
     };
     let disabled = layers.user.builtin_disabled.as_ref().filter(|disabled| disabled.value);
-    let left_out = disabled
-        .map(|disabled| left_out(&server.name, Code::Disabled, format!("disabled in {}", disabled.origin)));
+    let left_out = disabled.map(|disabled| {
+        left_out(&server.name, Code::Disabled, format!("disabled in {}", disabled.origin.layer.place()))
+    });
     Resolved { server, declaration: None, left_out }
 }
 
@@ -198,22 +199,22 @@ fn left_out(name: &Name, code: Code, sentence: impl Into<String>) -> Note {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::read;
+    use crate::config::{Declarations, LayerKind, read};
     use std::path::Path;
 
-    fn layer(kind: LayerKind, text: &str) -> Layer {
+    fn layer(kind: LayerKind, text: &str) -> Declarations {
         let (declarations, problems) = read(text.as_bytes(), Path::new("F"), kind);
         assert!(problems.is_empty(), "{problems:?}");
-        Layer { kind, path: "F".into(), declarations }
+        declarations
     }
 
     fn user(text: &str) -> Layers {
-        Layers { user: layer(LayerKind::User, text), project: None, project_refused: None }
+        Layers { user: layer(LayerKind::User, text), ..Layers::default() }
     }
 
     fn selection(profiles: &[&str], servers: &[&str]) -> Selection {
         let owned = |words: &[&str]| words.iter().map(ToString::to_string).collect();
-        Selection { profiles: owned(profiles), servers: owned(servers) }
+        Selection { profiles: owned(profiles), servers: owned(servers), agent: None }
     }
 
     /// Each selected server, with the code that leaves it out.

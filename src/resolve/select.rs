@@ -8,6 +8,9 @@ use super::complete::needs_relay;
 use super::{Resolution, Resolved, left_out};
 use crate::config::{AgentSettings, Filter, Layers, Located, Profile, nearest};
 
+/// The user's profile where nothing selects; a project has none of this name.
+const DEFAULT: &str = "default";
+
 /// What the command line selects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
@@ -47,7 +50,7 @@ pub(super) fn select(
     for name in &selection.profiles {
         if let Some(profile) = find(of_user, name) {
             selected.add_profile(profile, of_user, false);
-        } else if let Some(profile) = find(of_project, name) {
+        } else if let Some(profile) = find(of_project, name).filter(|profile| profile.name != DEFAULT) {
             selected.add_profile(profile, of_project, true);
         } else {
             let known = of_user.iter().chain(of_project).map(|profile| profile.name.as_str());
@@ -67,7 +70,7 @@ pub(super) fn select(
     }
     if selection.profiles.is_empty() && selection.servers.is_empty() {
         let own = settings.and_then(|settings| find(of_user, &settings.profile.as_ref()?.value));
-        if let Some(profile) = own.or_else(|| find(of_user, "default")) {
+        if let Some(profile) = own.or_else(|| find(of_user, DEFAULT)) {
             selected.add_profile(profile, of_user, false);
         } else {
             // What its own declaration switches off is no news at each launch.
