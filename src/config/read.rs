@@ -254,9 +254,7 @@ mod tests {
         }
         assert_eq!(
             told("[servers.squire]\ndisabled = true\n", LayerKind::Project),
-            [
-                "F:1:10: the server name `squire` is reserved: an agent or squire itself uses it\n  help: `[servers.squire] disabled = true` goes into the user's squire.toml"
-            ]
+            ["F:1:10: the server name `squire` is reserved: an agent or squire itself uses it"]
         );
     }
 
