@@ -72,7 +72,7 @@ _squire() {
             return 0
             ;;
         squire__subcmd__describe)
-            opts="-h --profile --json --help claude codex cursor opencode inspect"
+            opts="-h --profile --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -97,7 +97,7 @@ _squire() {
             fi
             case "${prev}" in
                 --agent)
-                    COMPREPLY=($(compgen -W "claude codex cursor opencode inspect" -- "${cur}"))
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --project)
@@ -124,7 +124,7 @@ _squire() {
             return 0
             ;;
         squire__subcmd__launch)
-            opts="-q -h --profile --server --dry-run --json --quiet --help claude codex cursor opencode inspect"
+            opts="-q -h --profile --server --strict --require --allow-missing --dry-run --json --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -135,6 +135,10 @@ _squire() {
                     return 0
                     ;;
                 --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --require)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

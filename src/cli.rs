@@ -3,10 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use squire_strategies::AGENTS;
 
 /// One list of MCP servers for every coding agent, equipped for one launch.
 #[derive(Debug, Parser)]
@@ -53,11 +51,8 @@ begins with the line:
     Inspect(Inspect),
 }
 
-fn agents() -> PossibleValuesParser {
-    PossibleValuesParser::new(AGENTS.iter().map(|strategy| strategy.name()))
-}
-
 /// `squire launch`.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -69,8 +64,8 @@ Examples:
 squire's own options stand before the first `--`; everything behind it is the agent's.
 Without --profile and --server: the profile `default`, else every enabled server.")]
 pub struct Launch {
-    /// The agent
-    #[arg(value_name = "AGENT", value_parser = agents())]
+    /// The agent: claude, codex, cursor, opencode, inspect, or one of your own in [agents.NAME]
+    #[arg(value_name = "AGENT")]
     pub agent: String,
     /// Select the servers of a profile; several append
     #[arg(long = "profile", value_name = "PROFILE")]
@@ -78,6 +73,15 @@ pub struct Launch {
     /// Select one server; several append, behind those of profiles
     #[arg(long = "server", value_name = "SERVER")]
     pub servers: Vec<String>,
+    /// Switch the agent's own servers off for this launch
+    #[arg(long)]
+    pub strict: bool,
+    /// Refuse the launch without this server; `all` means every selected one
+    #[arg(long, value_name = "SERVER")]
+    pub require: Vec<String>,
+    /// Leave servers out whose references can't be resolved, instead of refusing the launch
+    #[arg(long)]
+    pub allow_missing: bool,
     /// Print what the launch would do, and start nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -101,7 +105,7 @@ Examples:
   squire describe claude --profile work --json")]
 pub struct Describe {
     /// The agent; all of them, a line each, where none is named
-    #[arg(value_name = "AGENT", value_parser = agents())]
+    #[arg(value_name = "AGENT")]
     pub agent: Option<String>,
     /// Select the servers of a profile; several append
     #[arg(long = "profile", value_name = "PROFILE", requires = "agent")]
@@ -139,7 +143,7 @@ pub struct Gateway {
     #[arg(value_name = "NAME")]
     pub name: String,
     /// The agent that it is started for
-    #[arg(long, value_name = "AGENT", value_parser = agents())]
+    #[arg(long, value_name = "AGENT")]
     pub agent: String,
     /// The project's real path
     #[arg(long, value_name = "DIR")]

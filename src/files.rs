@@ -296,16 +296,22 @@ fn write_new(directory: &OwnedFd, name: &str, bytes: &[u8], mode: Mode) -> io::R
 
 /// 128 random bits as text.
 pub fn random_name() -> io::Result<String> {
-    use std::fmt::Write as _;
     let mut bytes = [0_u8; 16];
     let filled = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
     if filled < bytes.len() {
         return Err(other("the system gave too little randomness"));
     }
-    Ok(bytes.iter().fold(String::new(), |mut name, byte| {
-        let _ = write!(name, "{byte:02x}");
-        name
-    }))
+    Ok(hexadecimal(&bytes))
+}
+
+/// Bytes as two digits each.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string can't fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// A file of the project that a launch changes and puts back.

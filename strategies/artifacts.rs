@@ -111,6 +111,10 @@ codes! {
     NameTaken = "name-taken" LeftOut,
     /// The declaration says `disabled = true`.
     Disabled = "disabled" LeftOut,
+    /// The policy of the user or the machine.
+    Policy = "policy" LeftOut,
+    /// A reference that can't be resolved, and `--allow-missing`.
+    Unresolved = "unresolved" LeftOut,
     /// The declaration needs what only the relay will do.
     NeedsRelay = "needs-relay" LeftOut,
     /// The agent does not speak the server's transport.

@@ -73,6 +73,9 @@ impl Strategy for Claude {
                 Err(note) => artifacts.notes.push(note),
             }
         }
+        if launch.strict {
+            artifacts.arguments.push(Argument::text("--strict-mcp-config"));
+        }
         if entries.is_empty() {
             return Ok(artifacts);
         }
@@ -325,7 +328,14 @@ pub(crate) mod tests {
         };
         let agent = strategy.name();
         let servers: Vec<&ResolvedServer> = servers.iter().collect();
-        strategy.plan(&Launch { agent, gateway: &gateway, servers: &servers, contents, directory: "/p" })
+        strategy.plan(&Launch {
+            agent,
+            gateway: &gateway,
+            servers: &servers,
+            contents,
+            directory: "/p",
+            strict: false,
+        })
     }
 
     /// Code, server and place of each note.

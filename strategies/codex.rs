@@ -60,6 +60,10 @@ impl Strategy for Codex {
     fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal> {
         let mut artifacts = Artifacts::default();
         let taken = taken::names(launch.contents, declared, &mut artifacts.notes);
+        if launch.strict {
+            taken::refuse_unreadable(&artifacts.notes, "Codex")?;
+            artifacts.arguments = switched_off(&taken);
+        }
         let mut added = Vec::new();
         for server in launch.servers {
             let exposed = || exposure::note(server, "an argument, which every user of the machine can read");
@@ -87,6 +91,27 @@ impl Strategy for Codex {
     }
 }
 
+/// Switches the agent's own servers off. A name that a dotted key can't hold needs the whole table, which comes first,
+/// as it would replace the keys before it.
+fn switched_off(taken: &[Taken]) -> Vec<Argument> {
+    let mut names: Vec<&str> = taken.iter().map(Taken::name).collect();
+    names.sort_unstable();
+    names.dedup();
+    let is_bare =
+        |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    let (bare, odd): (Vec<&str>, Vec<&str>) = names.into_iter().partition(is_bare);
+    let mut values = Vec::new();
+    if !odd.is_empty() {
+        let mut table = InlineTable::new();
+        for name in &odd {
+            table.set(name, "{enabled=false}");
+        }
+        values.push(format!("mcp_servers={}", table.finish()));
+    }
+    values.extend(bare.iter().map(|name| format!("mcp_servers.{name}.enabled=false")));
+    values.into_iter().flat_map(|value| [Argument::text("-c"), Argument::text(value)]).collect()
+}
+
 fn keys(launch: &Launch<'_>, server: &ResolvedServer) -> Vec<(&'static str, String)> {
     let mut keys = Vec::new();
     match (&server.transport, server.route) {
@@ -100,7 +125,8 @@ fn keys(launch: &Launch<'_>, server: &ResolvedServer) -> Vec<(&'static str, Stri
                 keys.push(("http_headers", headers.finish()));
             }
         }
-        (Transport::Builtin | Transport::Stdio(_), Route::Direct) | (_, Route::Gateway) => {
+        (Transport::Builtin | Transport::Stdio(_) | Transport::Dynamic(_), Route::Direct)
+        | (_, Route::Gateway) => {
             let arguments = launch.gateway.arguments(launch.agent, server);
             keys.push(("command", string(&launch.gateway.program)));
             keys.push(("args", strings(arguments.iter().map(String::as_str))));

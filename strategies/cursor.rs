@@ -41,6 +41,11 @@ impl Strategy for Cursor {
     }
 
     fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal> {
+        if launch.strict {
+            let sentence =
+                "Cursor has no way to switch its own servers off for one launch: leave --strict away";
+            return Err(Refusal(sentence.into()));
+        }
         let mut artifacts = Artifacts::default();
         let mut entries = Map::new();
         for server in launch.servers {

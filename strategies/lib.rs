@@ -40,7 +40,7 @@ pub use environment::{BASE_ENVIRONMENT, LAUNCH_VARIABLE, LOADER_ENVIRONMENT, PRO
 pub use gateway::Gateway;
 pub use json::parse as parse_jsonc;
 pub use placement::{Arity, BareWord, Placement, Spot};
-pub use server::{Field, Name, NameError, Remote, ResolvedServer, Route, Stdio, Tier, Transport};
+pub use server::{Dynamic, Field, Name, NameError, Remote, ResolvedServer, Route, Stdio, Tier, Transport};
 pub use strategy::{Base, Content, Description, Launch, Program, Read, Strategy};
 pub use text::{Reference, Source, Text, TextError};
 

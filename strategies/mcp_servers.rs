@@ -22,7 +22,8 @@ pub(crate) fn entry(
     let entry = match (&server.transport, server.route) {
         (Transport::Http(remote), Route::Direct) => remote_entry("http", remote),
         (Transport::Sse(remote), Route::Direct) => remote_entry("sse", remote),
-        (Transport::Builtin | Transport::Stdio(_), Route::Direct) | (_, Route::Gateway) => {
+        (Transport::Builtin | Transport::Stdio(_) | Transport::Dynamic(_), Route::Direct)
+        | (_, Route::Gateway) => {
             let variables = Gateway::variables(server);
             let arguments = launch.gateway.arguments(launch.agent, server);
             refuse_expansion(server, arguments.iter().chain([&launch.gateway.program]))?;

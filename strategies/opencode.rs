@@ -72,6 +72,10 @@ impl Strategy for OpenCode {
         let mut artifacts = Artifacts::default();
         let taken = taken::names(launch.contents, declared, &mut artifacts.notes);
         let mut entries = Map::new();
+        if launch.strict {
+            taken::refuse_unreadable(&artifacts.notes, "OpenCode")?;
+            entries.extend(taken.iter().map(|taken| (taken.name().to_string(), json!({ "enabled": false }))));
+        }
         for server in launch.servers {
             let exposed =
                 || exposure::note(server, "a variable that OpenCode hands to every server it starts");
@@ -109,7 +113,8 @@ fn entry(launch: &Launch<'_>, server: &ResolvedServer) -> Value {
             entry
         }
         // OpenCode hands its whole environment on, so no variable needs a name here.
-        (Transport::Builtin | Transport::Stdio(_), Route::Direct) | (_, Route::Gateway) => {
+        (Transport::Builtin | Transport::Stdio(_) | Transport::Dynamic(_), Route::Direct)
+        | (_, Route::Gateway) => {
             let mut command = alloc::vec![launch.gateway.program.clone()];
             command.extend(launch.gateway.arguments(launch.agent, server));
             json!({ "type": "local", "command": command })
@@ -134,13 +139,20 @@ fn merged(launch: &Launch<'_>, entries: &Map<String, Value>) -> Result<String, R
                 Refusal(format!("{CONTENT} is set, and OpenCode could not read it: {reason}"))
             })?,
     };
-    let own_servers = match config.shift_remove("mcp") {
+    let mut own_servers = match config.shift_remove("mcp") {
         None => Map::new(),
         Some(Value::Object(servers)) => servers,
         Some(_) => return Err(Refusal(format!("{CONTENT} is set, and its `mcp` is no object"))),
     };
+    // The variable holds one object: a server of the user's own that is switched off is there once.
+    for (name, entry) in &mut own_servers {
+        if let (Some(ours), Some(entry)) = (entries.get(name), entry.as_object_mut()) {
+            entry.extend(ours.as_object().cloned().unwrap_or_default());
+        }
+    }
     let mut servers: Vec<String> = own_servers.iter().map(|(name, entry)| member(name, entry)).collect();
-    servers.extend(entries.iter().map(|(name, entry)| without_substitutions(&member(name, entry))));
+    let new = entries.iter().filter(|(name, _)| !own_servers.contains_key(*name));
+    servers.extend(new.map(|(name, entry)| without_substitutions(&member(name, entry))));
     let mut members: Vec<String> = config.iter().map(|(key, value)| member(key, value)).collect();
     members.push(format!("\"mcp\":{{{}}}", servers.join(",")));
     Ok(spelled_in_json(format!("{{{}}}", members.join(","))))

@@ -173,6 +173,16 @@ pub struct Stdio {
     pub cwd: Option<Text>,
 }
 
+impl Stdio {
+    fn texts(&self) -> Vec<(Field<'_>, &Text)> {
+        let mut texts = alloc::vec![(Field::plain("command"), &self.command)];
+        texts.extend(self.args.iter().map(|text| (Field::plain("args"), text)));
+        texts.extend(self.env.iter().map(|(name, text)| (Field { key: "env", name: Some(name) }, text)));
+        texts.extend(self.cwd.iter().map(|text| (Field::plain("cwd"), text)));
+        texts
+    }
+}
+
 /// A server behind an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remote {
@@ -207,6 +217,14 @@ fn looks_like_a_token(text: &str) -> bool {
 }
 
 impl Remote {
+    fn texts(&self) -> Vec<(Field<'_>, &Text)> {
+        let mut texts = alloc::vec![(Field::plain("url"), &self.url)];
+        texts.extend(
+            self.headers.iter().map(|(name, text)| (Field { key: "headers", name: Some(name) }, text)),
+        );
+        texts
+    }
+
     /// The part that probably holds a credential in clear: a header by its name, or a word of the address.
     ///
     /// It may be carried where the user alone can read it, but in no argument and no file of a project (cases B32,
@@ -245,6 +263,12 @@ pub struct Field<'a> {
     name: Option<&'a str>,
 }
 
+impl Field<'_> {
+    fn plain(key: &'static str) -> Self {
+        Self { key, name: None }
+    }
+}
+
 impl fmt::Display for Field<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.key)?;
@@ -263,6 +287,19 @@ pub enum Transport {
     Http(Remote),
     /// HTTP with server-sent events, deprecated since 2025-03-26 and still common.
     Sse(Remote),
+    /// One of these, which the gateway chooses when it starts.
+    Dynamic(Dynamic),
+}
+
+/// A transport that a reference chooses: `stdio`, `http` or `sse`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dynamic {
+    /// The string that comes out as one of the words.
+    pub choice: Text,
+    /// What runs where it is `stdio`.
+    pub stdio: Option<Stdio>,
+    /// What is spoken to where it is `http` or `sse`.
+    pub remote: Option<Remote>,
 }
 
 impl Transport {
@@ -273,6 +310,7 @@ impl Transport {
             Self::Stdio(_) => "stdio",
             Self::Http(_) => "http",
             Self::Sse(_) => "sse",
+            Self::Dynamic(_) => "dynamic",
         }
     }
 
@@ -280,35 +318,49 @@ impl Transport {
     pub fn remote(&self) -> Option<&Remote> {
         match self {
             Self::Http(remote) | Self::Sse(remote) => Some(remote),
-            Self::Builtin | Self::Stdio(_) => None,
+            Self::Builtin | Self::Stdio(_) | Self::Dynamic(_) => None,
         }
     }
 
-    /// Every string of the declaration that may hold a reference, with the field that it is written in.
+    /// Every string of the declaration that may hold a reference, with the field that it is written in. Of a
+    /// transport that is yet to be chosen these are the strings of all.
     pub fn texts(&self) -> Vec<(Field<'_>, &Text)> {
-        let field = |key| Field { key, name: None };
-        let mut texts = Vec::new();
         match self {
-            Self::Builtin => {}
-            Self::Stdio(stdio) => {
-                texts.push((field("command"), &stdio.command));
-                texts.extend(stdio.args.iter().map(|text| (field("args"), text)));
-                texts.extend(
-                    stdio.env.iter().map(|(name, text)| (Field { key: "env", name: Some(name) }, text)),
-                );
-                texts.extend(stdio.cwd.iter().map(|text| (field("cwd"), text)));
-            }
-            Self::Http(remote) | Self::Sse(remote) => {
-                texts.push((field("url"), &remote.url));
-                texts.extend(
-                    remote
-                        .headers
-                        .iter()
-                        .map(|(name, text)| (Field { key: "headers", name: Some(name) }, text)),
-                );
+            Self::Builtin => Vec::new(),
+            Self::Stdio(stdio) => stdio.texts(),
+            Self::Http(remote) | Self::Sse(remote) => remote.texts(),
+            Self::Dynamic(dynamic) => {
+                let mut texts = alloc::vec![(Field::plain("transport"), &dynamic.choice)];
+                texts.extend(dynamic.stdio.iter().flat_map(Stdio::texts));
+                texts.extend(dynamic.remote.iter().flat_map(Remote::texts));
+                texts
             }
         }
-        texts
+    }
+
+    /// The transport that a choice comes out as: the fields of the others are dropped before anything looks at their
+    /// references. Any other transport is itself. `lookup` is that of [`Text::expand`]; the error is a sentence.
+    pub fn chosen(&self, lookup: impl FnMut(&Source) -> Option<String>) -> Result<Self, String> {
+        let Self::Dynamic(Dynamic { choice, stdio, remote }) = self else { return Ok(self.clone()) };
+        let word =
+            choice.expand(lookup).map_err(|missing| alloc::format!("transport: {missing} is not set"))?;
+        let chosen = match word.as_str() {
+            "stdio" => stdio.clone().map(Self::Stdio),
+            "http" | "streamable-http" | "streamable_http" | "streamableHttp" => {
+                remote.clone().map(Self::Http)
+            }
+            "sse" => remote.clone().map(Self::Sse),
+            _ => {
+                return Err(alloc::format!(
+                    "transport: {choice} comes out as none of `stdio`, `http` and `sse`"
+                ));
+            }
+        };
+        chosen.ok_or_else(|| {
+            alloc::format!(
+                "transport: {choice} comes out as `{word}`, and the declaration has no such server"
+            )
+        })
     }
 }
 
@@ -362,9 +414,12 @@ impl ResolvedServer {
                 }
             }
         }
-        if let Transport::Stdio(stdio) = &self.transport {
-            names.extend(stdio.inherit_env.iter().map(String::as_str));
-        }
+        let stdio = match &self.transport {
+            Transport::Stdio(stdio) => Some(stdio),
+            Transport::Dynamic(dynamic) => dynamic.stdio.as_ref(),
+            Transport::Builtin | Transport::Http(_) | Transport::Sse(_) => None,
+        };
+        names.extend(stdio.into_iter().flat_map(|stdio| &stdio.inherit_env).map(String::as_str));
         names
     }
 }

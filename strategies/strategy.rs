@@ -115,6 +115,8 @@ pub struct Launch<'a> {
     pub contents: &'a [Content],
     /// The working directory's real path.
     pub directory: &'a str,
+    /// Whether the agent's own servers are switched off for this launch.
+    pub strict: bool,
 }
 
 impl Launch<'_> {

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::artifacts::{Code, Note};
+use crate::artifacts::{Code, Note, Refusal};
 use crate::server::ResolvedServer;
 use crate::strategy::{Content, Read};
 
@@ -17,6 +17,10 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(crate) fn new(name: &str, content: &Content) -> Self {
         let of_project = matches!(content.read, Read::Upward(_));
         Self { name: name.to_string(), place: content.place.clone(), of_project }
@@ -46,6 +50,14 @@ pub(crate) fn names(
         }
     }
     taken
+}
+
+/// What can't be read can't be switched off by name.
+pub(crate) fn refuse_unreadable(notes: &[Note], agent: &str) -> Result<(), Refusal> {
+    match notes.iter().find(|note| note.code == Code::Unreadable) {
+        None => Ok(()),
+        Some(note) => Err(Refusal(format!("{agent}'s own servers can't be switched off: {}", note.sentence))),
+    }
 }
 
 /// The note that leaves a server out, where its name is taken.

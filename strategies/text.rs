@@ -134,6 +134,14 @@ impl Text {
         }
     }
 
+    /// Replaces what the text begins with, where it is written out; says whether it was.
+    pub fn replace_start(&mut self, from: &str, to: &str) -> bool {
+        let Some(Piece::Literal(text)) = self.pieces.first_mut() else { return false };
+        let Some(rest) = text.strip_prefix(from) else { return false };
+        *text = alloc::format!("{to}{rest}");
+        true
+    }
+
     /// The references, in order.
     pub fn references(&self) -> impl Iterator<Item = &Reference> {
         self.pieces.iter().filter_map(|piece| match piece {

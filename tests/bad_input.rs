@@ -68,8 +68,8 @@ fn unknown_keys_with_the_nearest_known_one() {
          <F>:3:1: unknown key `arg` in [servers.a]\n  help: did you mean `args`?\n\
          <F>:4:1: unknown key `xyzzy` in [servers.a]\n  help: known keys: transport, command, args, env, inherit_env, \
          cwd, url, headers, timeout, startup_timeout, description, disabled, route, auth, client_cert, client_key, ca, \
-         result_limit, grants, tools, trust, max_restarts, sampling, audit, pin, remove\n\
-         <F>:5:2: unknown key `server` in squire.toml\n  help: did you mean `servers`?\n\
+         result_limit, tools, grants, remove, trust, max_restarts, sampling, audit, pin\n\
+         <F>:5:2: unknown key `server` in this file\n  help: did you mean `servers`?\n\
          <F>:7:1: unknown key `server` in [profiles.p]\n  help: did you mean `servers`?",
     );
 }
@@ -123,9 +123,9 @@ fn words_that_are_none() {
     refused(
         "[servers.a]\ncommand = \"a\"\nroute = \"sideways\"\ntimeout = \"0s\"\n\
          [servers.b]\ntransport = \"websocket\"\nurl = \"https://h/mcp\"\n",
-        "<F>:3:1: `route` is `gateway` or `direct`, and this is \"sideways\"\n\
+        "<F>:3:9: `route` wants `gateway` or `direct`, and this is \"sideways\"\n\
          <F>:4:11: `timeout` wants a duration such as \"30s\" or \"2m\", of at most 24 days, and this is \"0s\"\n\
-         <F>:6:1: `transport` is one of `stdio`, `http` and `sse`, and this is \"websocket\"",
+         <F>:6:13: `transport` wants one of `stdio`, `http` and `sse`, and this is \"websocket\"",
     );
 }
 
@@ -210,10 +210,10 @@ fn profiles_that_name_what_is_not_there() {
     refused(
         "[servers.a]\ncommand = \"a\"\n[profiles.p]\nservers = [\"aa\", \"zzz\", \"squire\"]\nextends = [\"q\"]\n\
          tools.b = { deny = [] }\n",
-        "<F>:4:12: there is no server \"aa\" in this file\n  help: did you mean `a`?\n\
-         <F>:4:18: there is no server \"zzz\" in this file\n\
-         <F>:5:12: there is no profile \"q\" in this file\n\
-         <F>:6:7: there is no server \"b\" in this file",
+        "<F>:4:12: there is no server \"aa\" in this layer\n  help: did you mean `a`?\n\
+         <F>:4:18: there is no server \"zzz\" in this layer\n\
+         <F>:5:12: there is no profile \"q\" in this layer\n\
+         <F>:6:7: there is no server \"b\" in this layer",
     );
     refused(
         "[profiles.\"a b\"]\n[profiles.-p]\n",
@@ -246,15 +246,16 @@ fn b21_references_that_are_none() {
 }
 
 #[test]
-fn what_is_not_enforced_yet_must_not_look_as_if_it_were() {
+fn agents_and_policies_that_are_none() {
     refused(
-        "[policy]\ntransports = []\n[agents.codex]\nprofile = \"x\"\n[profiles.p]\nstrict = true\n",
-        "<F>:1:2: [policy] is not supported by this version of squire\n  \
-         help: take it out: a setting that is not enforced must not look as if it were\n\
-         <F>:3:2: [agents] is not supported by this version of squire\n  \
-         help: take it out: a setting that is not enforced must not look as if it were\n\
-         <F>:6:1: `strict` is not supported by this version of squire\n  \
-         help: take it out: a setting that is not enforced must not look as if it were",
+        "[policy]\ntransports = [\"websocket\"]\nresult_limit = \"much\"\ndeny_servers = [\"a[\"]\nrewrite_urls = [{ from = \"\" }]\n\
+         [agents.codex]\nstrategy = \"claude\"\n[agents.mine]\nprogram = [\"x\"]\n",
+        "<F>:2:14: `transports` wants an array of `stdio`, `http` and `sse`, and this is \"websocket\"\n\
+         <F>:3:16: `result_limit` wants a size such as \"64KiB\" or \"1MiB\", and this is \"much\"\n\
+         <F>:4:1: `deny_servers`: \"a[\" is no glob: invalid range pattern\n\
+         <F>:5:1: each of `rewrite_urls` wants `from` and `to`\n\
+         <F>:7:1: `codex` is an agent that squire knows, and speaks its own language alone\n  help: give the custom command a name of its own\n\
+         <F>:8:9: `mine` is no agent that squire knows: it wants `strategy` and `program`",
     );
 }
 
@@ -485,7 +486,7 @@ fn b21_unset_variables() {
                 a: env.TOKEN needs ${env:NOPE_TOKEN}, which is not set or empty\n  \
                 a: cwd needs ${env:NOPE_DIR}, which is not set or empty\n  \
                 b: env.TOKEN needs ${env:NOPE_TOKEN}, which is not set or empty\n  \
-                help: set it, or give it a default as in ${env:NAME:-default}\n";
+                help: set it, give it a default as in ${env:NAME:-default}, or leave such servers out with --allow-missing\n";
     // Set to nothing is not set.
     let test = || with_agents(Test::new().config(config)).env("NOPE_TOKEN", "").unchanged();
     for agent in ["claude", "codex", "cursor", "opencode", "inspect"] {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
-use squire::config::{self, Layer, LayerKind, Layers};
+use squire::config::{self, LayerKind, Layers};
 use squire::plan::Plan;
 use squire::report;
 use squire::resolve::{Selection, resolve};
@@ -69,7 +69,7 @@ impl Case {
         let layer = |kind, path: &str, text: &str| {
             let (declarations, problems) = config::read(text.as_bytes(), Path::new(path), kind);
             assert!(problems.is_empty(), "{problems:?}\n{text}");
-            Layer { kind, path: path.into(), declarations }
+            declarations
         };
         Layers {
             user: layer(LayerKind::User, "/home/u/.config/squire/squire.toml", &self.user),
@@ -77,7 +77,7 @@ impl Case {
                 .project
                 .as_ref()
                 .map(|text| layer(LayerKind::Project, "/home/u/project/squire.toml", text)),
-            project_refused: None,
+            ..Layers::default()
         }
     }
 
@@ -129,6 +129,7 @@ impl Case {
             servers: &resolution.servers(),
             contents: &self.contents(strategy),
             directory: PROJECT,
+            strict: resolution.strict,
         };
         squire::plan::plan(strategy, &resolution, &launch, &self.words).map_err(|refusal| refusal.to_string())
     }

@@ -6,13 +6,12 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use squire_strategies::{AGENTS, Program, Strategy};
 
-use super::{Surroundings, shown, squire, strategy};
+use super::{Surroundings, shown, squire};
 use crate::cli;
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::resolve::Selection;
-use crate::runner::AgentProgram;
 
 /// Runs the command.
 pub fn run(options: &cli::Describe, environment: &Environment) -> Result<Exit> {
@@ -21,13 +20,16 @@ pub fn run(options: &cli::Describe, environment: &Environment) -> Result<Exit> {
         None if options.json => output.data(&format!("{:#}\n", all_as_json())),
         None => output.data(&all_as_text()),
         Some(agent) => {
-            let strategy = strategy(agent)?;
-            let selection = Selection { profiles: options.profiles.clone(), servers: Vec::new() };
             let surroundings = Surroundings::find(environment)?;
-            let resolution = surroundings.resolve(strategy, &selection)?;
-            let plan = surroundings.plan(strategy, &resolution, &selection, &[], environment)?;
-            let project = surroundings.project_root();
-            let program = AgentProgram::find(strategy.program(), &squire(environment)?, project, environment);
+            let agent = surroundings.agent(agent)?;
+            let selection = Selection {
+                profiles: options.profiles.clone(),
+                servers: Vec::new(),
+                agent: Some(agent.name.clone()),
+            };
+            let resolution = surroundings.resolve(&agent, &selection)?;
+            let plan = surroundings.plan(&agent, &resolution, &selection, &[], environment)?;
+            let program = surroundings.program(&agent, &squire(environment)?, environment);
             output.data(&shown(&plan, &program, options.json));
         }
     }

@@ -2,32 +2,42 @@
 
 use anyhow::{Result, bail};
 use serde_json::json;
-use squire_strategies::{ResolvedServer, Source};
+use squire_strategies::{Code, Note, ResolvedServer, Source};
 
-use super::{Surroundings, shown, squire, strategy};
+use super::{Surroundings, shown, squire};
 use crate::cli;
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::plan::Plan;
 use crate::report;
-use crate::resolve::Selection;
-use crate::runner::{self, AgentProgram};
+use crate::resolve::{Resolution, Selection};
+use crate::runner;
 
 /// Runs the command. An error means that no agent was started and nothing is left behind.
 pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
     let output = Output { quiet: options.quiet };
-    let strategy = strategy(&options.agent)?;
-    let selection = Selection { profiles: options.profiles.clone(), servers: options.servers.clone() };
     let surroundings = Surroundings::find(environment)?;
-    let resolution = surroundings.resolve(strategy, &selection)?;
-    let plan = surroundings.plan(strategy, &resolution, &selection, &options.arguments, environment)?;
+    let agent = surroundings.agent(&options.agent)?;
+    let selection = Selection {
+        profiles: options.profiles.clone(),
+        servers: options.servers.clone(),
+        agent: Some(agent.name.clone()),
+    };
+    let mut resolution = surroundings.resolve(&agent, &selection)?;
+    resolution.strict |= options.strict;
+    resolution.require.extend(options.require.iter().cloned());
+    if options.allow_missing {
+        leave_out_missing(&mut resolution, environment);
+    }
+    let plan = surroundings.plan(&agent, &resolution, &selection, &options.arguments, environment)?;
     if plan.no_session().is_none() {
         surroundings.directories.refuse_foreign(surroundings.project.as_ref(), environment)?;
-        refuse_unset(&plan.delivered(), environment)?;
+        refuse_missing(&plan.delivered(), environment)?;
+        refuse_without_required(&plan, &resolution.require)?;
     }
     let squire = squire(environment)?;
-    let program = AgentProgram::find(strategy.program(), &squire, surroundings.project_root(), environment);
+    let program = surroundings.program(&agent, &squire, environment);
     if options.dry_run {
         output.data(&shown(&plan, &program, options.json));
         return Ok(Exit::DONE);
@@ -41,31 +51,77 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
     runner::run(&plan, &program?, &options.arguments, around, output, announce)
 }
 
-/// Names every variable that a selected server needs and that is not there, all at once (case B21).
-fn refuse_unset(servers: &[&ResolvedServer], environment: &Environment) -> Result<()> {
+/// What a server needs of the environment and does not find there, each as a sentence.
+fn missing(server: &ResolvedServer, environment: &Environment) -> Vec<String> {
+    let value = |source: &Source| match source {
+        Source::Environment(name) => environment.get(name).map(|value| value.to_string_lossy().into_owned()),
+        Source::Secret(_) => None,
+    };
+    // A transport that is chosen by a reference leaves the fields of the others out before they are looked at.
+    let chosen = match server.transport.chosen(value) {
+        Ok(chosen) => chosen,
+        Err(sentence) => return vec![sentence],
+    };
     let mut missing = Vec::new();
-    for server in servers {
-        for (field, text) in server.transport.texts() {
-            for reference in text.references() {
-                match &reference.source {
-                    Source::Environment(name)
-                        if reference.default.is_none() && environment.get(name).is_none() =>
-                    {
-                        missing.push(format!(
-                            "{}: {field} needs {reference}, which is not set or empty",
-                            server.name
-                        ));
-                    }
-                    Source::Environment(_) | Source::Secret(_) => {}
+    for (field, text) in chosen.texts() {
+        for reference in text.references() {
+            match &reference.source {
+                Source::Environment(name)
+                    if reference.default.is_none() && environment.get(name).is_none() =>
+                {
+                    missing.push(format!("{field} needs {reference}, which is not set or empty"));
                 }
+                Source::Environment(_) | Source::Secret(_) => {}
             }
         }
     }
+    missing
+}
+
+/// Names everything that a server needs and that is not there, all at once (case B21).
+fn refuse_missing(servers: &[&ResolvedServer], environment: &Environment) -> Result<()> {
+    let named = |server: &&ResolvedServer| {
+        let missing = missing(server, environment);
+        missing.into_iter().map(|sentence| format!("{}: {sentence}", server.name)).collect::<Vec<_>>()
+    };
+    let missing: Vec<String> = servers.iter().flat_map(named).collect();
     if !missing.is_empty() {
         bail!(
-            "nothing was started:\n  {}\n  help: set it, or give it a default as in ${{env:NAME:-default}}",
+            "nothing was started:\n  {}\n  help: set it, give it a default as in ${{env:NAME:-default}}, or leave such servers out with --allow-missing",
             missing.join("\n  ")
         );
+    }
+    Ok(())
+}
+
+/// Leaves the servers out that need what is not there.
+fn leave_out_missing(resolution: &mut Resolution, environment: &Environment) {
+    for entry in resolution.entries.iter_mut().filter(|entry| entry.left_out.is_none()) {
+        if let Some(sentence) = missing(&entry.server, environment).into_iter().next() {
+            let server = Some(entry.server.name.clone());
+            entry.left_out = Some(Note { code: Code::Unresolved, server, sentence, mend: None });
+        }
+    }
+}
+
+/// `--require`: a server that the agent would not get refuses the launch, as far as that is known before the start.
+fn refuse_without_required(plan: &Plan, required: &[String]) -> Result<()> {
+    let delivered: Vec<&str> = plan.delivered().iter().map(|server| server.name.as_str()).collect();
+    let all = required.iter().any(|name| name == "all");
+    let wanted = plan.servers.iter().map(|server| server.name.as_str()).filter(|_| all);
+    let named = required.iter().map(String::as_str).filter(|name| *name != "all");
+    let mut lacking: Vec<String> = Vec::new();
+    let obstacles = plan.obstacles();
+    for name in wanted.chain(named).filter(|name| !delivered.contains(name)) {
+        let server = plan.servers.iter().find(|server| server.name.as_str() == name);
+        let reason = server.and_then(|server| obstacles.get(&server.name)).map(|note| note.sentence.as_str());
+        let line = format!("{name}: {}", reason.unwrap_or("it is not selected"));
+        if !lacking.contains(&line) {
+            lacking.push(line);
+        }
+    }
+    if !lacking.is_empty() {
+        bail!("nothing was started, as it lacks what is required:\n  {}", lacking.join("\n  "));
     }
     Ok(())
 }
@@ -80,7 +136,7 @@ fn tell(plan: &Plan, options: &cli::Launch, output: Output, surroundings: &Surro
         return;
     }
     output.notice(&plan.summary());
-    let declarations = &surroundings.layers.user.declarations;
+    let declarations = &surroundings.layers.user;
     if declarations.servers.is_empty() && surroundings.layers.project.is_none() {
         let file = surroundings.directories.user_file();
         output

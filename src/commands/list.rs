@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use squire_strategies::{Code, Transport};
+use squire_strategies::{Code, Stdio, Transport};
 
 use super::Surroundings;
 use crate::cli;
@@ -25,7 +25,7 @@ pub fn run(options: &cli::List, environment: &Environment) -> Result<Exit> {
     let resolution = if options.profiles.is_empty() {
         everything(&surroundings.layers, &speaks)?
     } else {
-        let selection = Selection { profiles: options.profiles.clone(), servers: Vec::new() };
+        let selection = Selection { profiles: options.profiles.clone(), ..Selection::default() };
         resolve(&surroundings.layers, &selection, &speaks)?
     };
     if options.json {
@@ -47,13 +47,19 @@ fn state(entry: &Resolved) -> &'static str {
 fn target(entry: &Resolved) -> String {
     match &entry.server.transport {
         Transport::Builtin => "in squire itself".into(),
-        Transport::Stdio(stdio) => {
-            let words =
-                std::iter::once(&stdio.command).chain(&stdio.args).map(|text| quoted(&text.to_string()));
-            words.collect::<Vec<_>>().join(" ")
-        }
+        Transport::Stdio(stdio) => program(stdio),
         Transport::Http(remote) | Transport::Sse(remote) => without_user(&remote.url.to_string()),
+        Transport::Dynamic(dynamic) => {
+            let program = dynamic.stdio.as_ref().map(program);
+            let address = dynamic.remote.as_ref().map(|remote| without_user(&remote.url.to_string()));
+            program.into_iter().chain(address).collect::<Vec<_>>().join(" or ")
+        }
     }
+}
+
+fn program(stdio: &Stdio) -> String {
+    let words = std::iter::once(&stdio.command).chain(&stdio.args).map(|text| quoted(&text.to_string()));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// A path as people write it.

@@ -11,13 +11,13 @@ pub mod schema;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use squire_strategies::{Gateway, Launch, Strategy, Transport};
+use squire_strategies::{AGENTS, Gateway, Launch, Strategy, Transport};
 
-use crate::config::{self, Directories, Layers, Project};
+use crate::config::{self, Directories, Layers, Project, Sources};
 use crate::environment::{Environment, utf8};
 use crate::plan::{Plan, plan};
 use crate::report;
-use crate::resolve::{Resolution, Selection, resolve};
+use crate::resolve::{Resolution, Selection, UnknownSelection, resolve};
 use crate::runner::{self, AgentProgram, NotRunnable};
 
 /// Where a command stands: squire's directories, the project around it and the layers.
@@ -31,7 +31,12 @@ impl Surroundings {
     fn find(environment: &Environment) -> Result<Self> {
         let directories = Directories::find(environment)?;
         let project = Project::find(environment.directory()?, environment.home().as_deref());
-        let layers = config::load(&directories.config, project.as_ref())?;
+        let sources = Sources {
+            config: &directories.config,
+            project: project.as_ref(),
+            managed: config::MANAGED_POLICY.as_ref(),
+        };
+        let layers = config::load(sources)?;
         Ok(Self { directories, project, layers })
     }
 
@@ -39,14 +44,33 @@ impl Surroundings {
         self.project.as_ref().map(|project| project.root.as_path())
     }
 
-    fn resolve(&self, strategy: &dyn Strategy, selection: &Selection) -> Result<Resolution> {
-        resolve(&self.layers, selection, &|transport: &Transport| strategy.speaks(transport))
+    /// The agent of a name: one that squire knows, or one of the user's own.
+    fn agent(&self, name: &str) -> Result<Agent> {
+        let settings = self.layers.user.agents.iter().find(|settings| settings.name == name);
+        let own =
+            settings.and_then(|settings| settings.strategy.as_ref()).map(|strategy| strategy.value.as_str());
+        let Some(strategy) = squire_strategies::find(own.unwrap_or(name)) else {
+            let custom = self.layers.user.agents.iter().map(|settings| settings.name.as_str());
+            let known: Vec<&str> = AGENTS.iter().map(|strategy| strategy.name()).chain(custom).collect();
+            let help = match config::nearest(name, known.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there are: {}", known.join(", ")),
+            };
+            return Err(UnknownSelection(vec![format!("there is no agent {name:?}; {help}")]).into());
+        };
+        let program =
+            settings.and_then(|settings| settings.program.as_ref()).map(|program| program.value.clone());
+        Ok(Agent { name: name.to_owned(), strategy, program })
+    }
+
+    fn resolve(&self, agent: &Agent, selection: &Selection) -> Result<Resolution> {
+        resolve(&self.layers, selection, &|transport: &Transport| agent.strategy.speaks(transport))
     }
 
     /// Plans a launch: reads what the strategy asks for, and nothing else of the agent.
     fn plan(
         &self,
-        strategy: &'static dyn Strategy,
+        agent: &Agent,
         resolution: &Resolution,
         selection: &Selection,
         words: &[std::ffi::OsString],
@@ -61,19 +85,37 @@ impl Surroundings {
             state: utf8(&self.directories.state)?,
         };
         let launch = Launch {
-            agent: strategy.name(),
+            agent: &agent.name,
             gateway: &gateway,
             servers: &resolution.servers(),
-            contents: &runner::fetch(strategy.reads(), environment, directory),
+            contents: &runner::fetch(agent.strategy.reads(), environment, directory),
             directory: &directory.to_string_lossy(),
+            strict: resolution.strict,
         };
-        plan(strategy, resolution, &launch, words).map_err(|refusal| anyhow::anyhow!("{refusal}"))
+        plan(agent.strategy, resolution, &launch, words).map_err(|refusal| anyhow::anyhow!("{refusal}"))
+    }
+
+    /// Finds what runs as the agent.
+    fn program(
+        &self,
+        agent: &Agent,
+        squire: &Path,
+        environment: &Environment,
+    ) -> Result<AgentProgram, NotRunnable> {
+        let project = self.project_root();
+        match &agent.program {
+            Some(words) => AgentProgram::custom(words, squire, project, environment),
+            None => AgentProgram::find(agent.strategy.program(), squire, project, environment),
+        }
     }
 }
 
-/// The strategy of a name that the command line has checked.
-fn strategy(name: &str) -> Result<&'static dyn Strategy> {
-    squire_strategies::find(name).ok_or_else(|| anyhow::anyhow!("there is no agent {name:?}"))
+/// An agent as the user launches it.
+struct Agent {
+    name: String,
+    strategy: &'static dyn Strategy,
+    /// The user's own program and its first arguments.
+    program: Option<Vec<String>>,
 }
 
 /// squire's own program as a path.

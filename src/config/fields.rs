@@ -17,6 +17,8 @@ pub(super) struct Field<Id: 'static> {
     pub(super) description: &'static str,
     pub(super) default: Option<Sample>,
     pub(super) examples: &'static [Sample],
+    /// Whether only the relay will act on it: until then a server that it concerns is left out.
+    pub(super) relay: bool,
 }
 
 /// What a key takes.
@@ -26,14 +28,26 @@ pub(super) enum Shape {
     Servers,
     /// `[profiles.NAME]` tables.
     Profiles,
+    /// `[agents.NAME]` tables.
+    Agents,
+    /// `[policy]`.
+    Policy,
     /// A string that may hold references.
     Text,
     /// An array of such strings.
     Texts,
     /// A plain string.
     String,
+    /// An array of plain strings, the first of which is a program.
+    Program,
     Boolean,
+    /// `false` alone.
+    False,
+    /// A whole number from 0.
+    Number,
     Duration,
+    /// A number of bytes.
+    Size,
     /// A program, or an array of a program and its arguments.
     Command,
     Url,
@@ -44,14 +58,23 @@ pub(super) enum Shape {
     VariableNames,
     ServerNames,
     ProfileNames,
-    /// A table whose keys are names of servers.
-    ByServer,
+    ProfileName,
+    /// Names or globs.
+    Globs,
+    /// Which tools are seen.
+    Filter,
+    /// A filter a server.
+    Filters,
+    Auth,
+    Grants,
     Transport,
-    Route,
-    /// Whatever is written: only the relay will look at it.
-    ForRelay,
-    /// A known word that this version refuses.
-    Refused,
+    /// An array of transports.
+    Transports,
+    Rewrites,
+    /// One of some words.
+    OneOf(&'static [&'static str]),
+    /// The name of an agent that squire knows.
+    Strategy,
 }
 
 /// A value as it could be written.
@@ -68,7 +91,8 @@ pub(super) enum Sample {
 pub(super) enum Section {
     Servers,
     Profiles,
-    Refused,
+    Agents,
+    Policy,
 }
 
 /// The keys of `[servers.NAME]`.
@@ -82,13 +106,24 @@ pub(super) enum ServerField {
     Cwd,
     Url,
     Headers,
+    Auth,
+    ClientCert,
+    ClientKey,
+    Ca,
     Timeout,
     StartupTimeout,
+    ResultLimit,
     Description,
     Disabled,
+    Remove,
+    Tools,
+    Grants,
     Route,
-    /// Every field that only the relay will act on.
-    Relay,
+    Trust,
+    MaxRestarts,
+    Sampling,
+    Audit,
+    Pin,
 }
 
 /// The keys of `[profiles.NAME]`.
@@ -97,7 +132,30 @@ pub(super) enum ProfileField {
     Extends,
     Servers,
     Tools,
-    Refused,
+    Require,
+    Strict,
+}
+
+/// The keys of `[agents.NAME]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AgentField {
+    Profile,
+    Tools,
+    Strategy,
+    Program,
+}
+
+/// The keys of `[policy]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PolicyField {
+    Transports,
+    AllowServers,
+    DenyServers,
+    RewriteUrls,
+    Env,
+    Timeout,
+    ResultLimit,
+    MaxProjectServers,
 }
 
 use Sample::{Flag, Pair, Word, Words};
@@ -118,8 +176,20 @@ pub(super) static SECTIONS: &[Field<Section>] = &[
         "Profiles",
         "Named selections of servers, a table each: [profiles.NAME]. A launch without --profile and --server takes `default`, where there is one.",
     ),
-    Field::refused(Section::Refused, "agents"),
-    Field::refused(Section::Refused, "policy"),
+    Field::new(
+        Section::Agents,
+        "agents",
+        Shape::Agents,
+        "Agents",
+        "What the user sets for an agent, and custom commands that speak a known agent's language, a table each: [agents.NAME].",
+    ),
+    Field::new(
+        Section::Policy,
+        "policy",
+        Shape::Policy,
+        "Policy",
+        "Limits on every server. The machine's policy in /etc/squire/policy.toml wins over the user's.",
+    ),
 ];
 
 /// `[servers.NAME]`.
@@ -219,24 +289,24 @@ pub(super) static SERVER: &[Field<ServerField>] = &[
     Field::new(
         ServerField::Route,
         "route",
-        Shape::Route,
+        Shape::OneOf(&["gateway", "direct"]),
         "Route",
         "How the agent reaches the server: `direct`, itself and with its own OAuth, for plain remote servers; `gateway`, through squire, for everything else. Without it squire chooses.",
     )
     .examples(&[Word("gateway")]),
-    Field::relay("auth", "Authentication", "How squire authenticates to a remote server."),
-    Field::relay("client_cert", "Client certificate", "The certificate that squire shows to a remote server."),
-    Field::relay("client_key", "Client key", "The key of `client_cert`."),
-    Field::relay("ca", "Authorities", "The certificate authorities that a remote server is checked against."),
-    Field::relay("result_limit", "Limit of results", "The largest result of a tool that reaches the agent."),
-    Field::relay("grants", "Grants", "What the server may use at most: network, file system, secrets."),
-    Field::relay("tools", "Tools", "Which tools the agent sees: patterns of names to allow and to deny."),
-    Field::relay("trust", "Trust", "How far the declaration is believed."),
-    Field::relay("max_restarts", "Restarts", "How many failures in a row the gateway stands."),
-    Field::relay("sampling", "Sampling", "Whether the server may ask the agent's model."),
-    Field::relay("audit", "Audit", "What the gateway writes down of each call."),
-    Field::relay("pin", "Pin of tools", "What happens when a server changes its tools."),
-    Field::relay("remove", "Remove", "Takes the server of a lower layer out."),
+    Field::new(ServerField::Auth, "auth", Shape::Auth, "Authentication", "A secret of secrets.toml in a header: of the type bearer in Authorization behind `Bearer `, of the type header in a header of any name.").relay(),
+    Field::new(ServerField::ClientCert, "client_cert", Shape::Text, "Client certificate", "The file of the certificate that squire shows to a remote server.").relay(),
+    Field::new(ServerField::ClientKey, "client_key", Shape::Text, "Client key", "The file of the key of `client_cert`.").relay(),
+    Field::new(ServerField::Ca, "ca", Shape::Text, "Authorities", "The file of the certificate authorities that a remote server is checked against.").relay(),
+    Field::new(ServerField::ResultLimit, "result_limit", Shape::Size, "Limit of results", "The largest result of a tool that reaches the agent.").default(Word("64KiB")).examples(&[Word("256KiB")]).relay(),
+    Field::new(ServerField::Tools, "tools", Shape::Filter, "Tools", "Which tools the agent sees: globs of names to allow and to deny; deny wins.").relay(),
+    Field::new(ServerField::Grants, "grants", Shape::Grants, "Grants", "A ceiling on what the declaration uses, where it is written: using more is an error."),
+    Field::new(ServerField::Remove, "remove", Shape::Boolean, "Remove", "In the local layer: takes the server of a lower layer out.").default(Flag(false)),
+    Field::new(ServerField::Trust, "trust", Shape::OneOf(&["trusted", "community"]), "Trust", "How far the declaration is believed: a community server is off until it is approved. Not for a project to say.").examples(&[Word("community")]),
+    Field::new(ServerField::MaxRestarts, "max_restarts", Shape::Number, "Restarts", "How many failures in a row the gateway stands."),
+    Field::new(ServerField::Sampling, "sampling", Shape::False, "Sampling", "Whether the server may ask the agent's model: squire refuses it.").default(Flag(false)),
+    Field::new(ServerField::Audit, "audit", Shape::OneOf(&["digest", "full", "off"]), "Audit", "What the gateway writes down of each call. Not for a project to say.").relay(),
+    Field::new(ServerField::Pin, "pin", Shape::OneOf(&["block", "warn", "off"]), "Pin of tools", "What happens when a server changes its tools. Not for a project to say.").relay(),
 ];
 
 /// `[profiles.NAME]`.
@@ -262,12 +332,129 @@ pub(super) static PROFILE: &[Field<ProfileField>] = &[
     Field::new(
         ProfileField::Tools,
         "tools",
-        Shape::ByServer,
+        Shape::Filters,
         "Tools",
-        "Filters of tools, one a server: tools.NAME = { deny = [] }. Only the relaying gateway will apply them: until then a server that has one is left out.",
+        "Narrower filters of tools, one a server: tools.NAME = { deny = [] }.",
+    )
+    .relay(),
+    Field::new(
+        ProfileField::Require,
+        "require",
+        Shape::ServerNames,
+        "Required servers",
+        "Servers without which there is no launch, as with --require; `all` means every selected one.",
+    )
+    .examples(&[Words(&["github"])]),
+    Field::new(
+        ProfileField::Strict,
+        "strict",
+        Shape::Boolean,
+        "Strict",
+        "`true` switches the agent's own servers off for the launch, as --strict does.",
+    )
+    .default(Flag(false)),
+];
+
+/// `[agents.NAME]`.
+pub(super) static AGENT: &[Field<AgentField>] = &[
+    Field::new(
+        AgentField::Profile,
+        "profile",
+        Shape::ProfileName,
+        "Profile",
+        "The profile that a launch of this agent takes where the command line selects nothing.",
     ),
-    Field::refused(ProfileField::Refused, "require"),
-    Field::refused(ProfileField::Refused, "strict"),
+    Field::new(
+        AgentField::Tools,
+        "tools",
+        Shape::Filters,
+        "Tools",
+        "Narrower filters of tools for this agent, one a server.",
+    )
+    .relay(),
+    Field::new(
+        AgentField::Strategy,
+        "strategy",
+        Shape::Strategy,
+        "Strategy",
+        "The known agent whose language a custom command speaks.",
+    )
+    .examples(&[Word("claude")]),
+    Field::new(
+        AgentField::Program,
+        "program",
+        Shape::Program,
+        "Program",
+        "What runs as the agent, and its first arguments.",
+    )
+    .examples(&[Words(&["fuelclaude", "--team"])]),
+];
+
+/// `[policy]`.
+pub(super) static POLICY: &[Field<PolicyField>] = &[
+    Field::new(
+        PolicyField::Transports,
+        "transports",
+        Shape::Transports,
+        "Transports",
+        "The transports that run; all without it.",
+    )
+    .examples(&[Words(&["stdio", "http"])]),
+    Field::new(
+        PolicyField::AllowServers,
+        "allow_servers",
+        Shape::Globs,
+        "Allowed servers",
+        "Globs over names: no other server runs.",
+    )
+    .examples(&[Words(&["*"])]),
+    Field::new(
+        PolicyField::DenyServers,
+        "deny_servers",
+        Shape::Globs,
+        "Denied servers",
+        "Globs over names: these don't run, whatever else is written.",
+    )
+    .examples(&[Words(&["legacy-*"])]),
+    Field::new(
+        PolicyField::RewriteUrls,
+        "rewrite_urls",
+        Shape::Rewrites,
+        "Rewritten addresses",
+        "Beginnings of addresses that are replaced; the first that fits.",
+    ),
+    Field::new(
+        PolicyField::Env,
+        "env",
+        Shape::Environment,
+        "Variables",
+        "Variables added to every stdio server that does not set them itself.",
+    )
+    .examples(&[Pair("HTTPS_PROXY", "http://proxy:3128")]),
+    Field::new(
+        PolicyField::Timeout,
+        "timeout",
+        Shape::Duration,
+        "Wait for a call",
+        "The longest wait for one call where a server writes none.",
+    )
+    .default(Word("5m")),
+    Field::new(
+        PolicyField::ResultLimit,
+        "result_limit",
+        Shape::Size,
+        "Limit of results",
+        "The largest result where a server writes none.",
+    )
+    .default(Word("64KiB"))
+    .relay(),
+    Field::new(
+        PolicyField::MaxProjectServers,
+        "max_project_servers",
+        Shape::Number,
+        "Servers of a project",
+        "How many servers a project may declare; the file of one that declares more is left out. 16 without it.",
+    ),
 ];
 
 impl<Id: Copy> Field<Id> {
@@ -278,11 +465,13 @@ impl<Id: Copy> Field<Id> {
         title: &'static str,
         description: &'static str,
     ) -> Self {
-        Self { id, key, shape, title, description, default: None, examples: &[] }
+        Self { id, key, shape, title, description, default: None, examples: &[], relay: false }
     }
 
-    const fn refused(id: Id, key: &'static str) -> Self {
-        Self::new(id, key, Shape::Refused, "", "")
+    /// Only the relay acts on it.
+    const fn relay(mut self) -> Self {
+        self.relay = true;
+        self
     }
 
     const fn default(mut self, default: Sample) -> Self {
@@ -293,12 +482,6 @@ impl<Id: Copy> Field<Id> {
     const fn examples(mut self, examples: &'static [Sample]) -> Self {
         self.examples = examples;
         self
-    }
-}
-
-impl Field<ServerField> {
-    const fn relay(key: &'static str, title: &'static str, description: &'static str) -> Self {
-        Self::new(ServerField::Relay, key, Shape::ForRelay, title, description)
     }
 }
 

@@ -8,7 +8,7 @@
 use serde_json::{Map, Value, json};
 use squire_strategies::Name;
 
-use super::fields::{Field, PROFILE, SECTIONS, SERVER, Sample, ServerField, Shape};
+use super::fields::{AGENT, Field, POLICY, PROFILE, SECTIONS, SERVER, Sample, ServerField, Shape};
 
 /// What [`Name::parse`] takes, but for `__` and the reserved names.
 const SERVER_NAME: &str = "^[A-Za-z](?:[A-Za-z0-9_-]{0,30}[A-Za-z0-9])?$";
@@ -40,6 +40,9 @@ const DURATION: &str = concat!(
     "|hours|hour|hrs|hr|h|days|day|d|weeks|week|wks|wk|w|months|month|M|years|year|yrs|yr|y)",
     r"\s*)+$"
 );
+/// What `parse_size` takes.
+const SIZE: &str = "^[0-9]+ *(?:B|kB|KB|MB|GB|KiB|MiB|GiB)?$";
+const TRANSPORTS: &[&str] = &["stdio", "http", "sse", "streamable-http", "streamable_http", "streamableHttp"];
 /// No digit but zero: no time at all.
 const ZERO: &str = "^[^1-9]*$";
 
@@ -74,6 +77,18 @@ pub fn json_schema() -> Value {
                 "properties": properties(PROFILE),
                 "additionalProperties": false,
             },
+            "agent": {
+                "title": "Agent",
+                "description": "What the user sets for an agent.",
+                "type": "object",
+                "properties": properties(AGENT),
+                "additionalProperties": false,
+            },
+            "filter": {
+                "type": "object",
+                "properties": { "allow": globs(), "deny": globs() },
+                "additionalProperties": false,
+            },
             "text": text(),
             "header": {
                 "type": "string",
@@ -85,15 +100,15 @@ pub fn json_schema() -> Value {
 }
 
 fn properties<Id: 'static>(fields: impl IntoIterator<Item = &'static Field<Id>>) -> Value {
-    let properties = fields.into_iter().filter_map(|field| Some((field.key.to_owned(), property(field)?)));
+    let properties = fields.into_iter().map(|field| (field.key.to_owned(), property(field)));
     Value::Object(properties.collect())
 }
 
-fn property<Id>(field: &Field<Id>) -> Option<Value> {
+fn property<Id>(field: &Field<Id>) -> Value {
     let mut property = Map::new();
     property.insert("title".into(), field.title.into());
     property.insert("description".into(), description(field).into());
-    if let Value::Object(keywords) = shape(field.shape)? {
+    if let Value::Object(keywords) = shape(field.shape) {
         property.extend(keywords);
     }
     property.extend(field.default.map(|default| ("default".into(), sample(default))));
@@ -101,7 +116,7 @@ fn property<Id>(field: &Field<Id>) -> Option<Value> {
         let examples = field.examples.iter().map(|example| sample(*example)).collect();
         property.insert("examples".into(), examples);
     }
-    Some(Value::Object(property))
+    Value::Object(property)
 }
 
 fn description<Id>(field: &Field<Id>) -> String {
@@ -110,22 +125,15 @@ fn description<Id>(field: &Field<Id>) -> String {
             " ${env:NAME} and ${env:NAME:-default} stand for the value of a variable, $${ for a plain ${."
         }
         Shape::Duration => " A duration such as 30s, 2m or 1h 30m.",
-        Shape::ForRelay => {
-            " Only the relaying gateway will act on it, which this version of squire does not have: a server with it is left out."
-        }
-        Shape::Servers
-        | Shape::Profiles
-        | Shape::String
-        | Shape::Boolean
-        | Shape::VariableNames
-        | Shape::ServerNames
-        | Shape::ProfileNames
-        | Shape::ByServer
-        | Shape::Transport
-        | Shape::Route
-        | Shape::Refused => "",
+        Shape::Size => " A number of bytes, or a size such as 64KiB or 1MiB.",
+        _ => "",
     };
-    format!("{}{takes}", field.description)
+    let relay = if field.relay {
+        " Only the relaying gateway will act on it, which this version of squire does not have: a server that it concerns is left out."
+    } else {
+        ""
+    };
+    format!("{}{takes}{relay}", field.description)
 }
 
 fn sample(sample: Sample) -> Value {
@@ -137,13 +145,13 @@ fn sample(sample: Sample) -> Value {
     }
 }
 
-/// The keywords for a value; none for what the reader refuses.
-fn shape(shape: Shape) -> Option<Value> {
+/// The keywords for a value.
+fn shape(shape: Shape) -> Value {
     let array_of =
         |pattern: &str| json!({ "type": "array", "items": { "type": "string", "pattern": pattern } });
     let reference = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
     let table_of = |pattern: &str, value: Value| json!({ "type": "object", "patternProperties": { pattern: value }, "additionalProperties": false });
-    Some(match shape {
+    match shape {
         Shape::Servers => json!({
             "type": "object",
             "properties": { Name::SQUIRE: reference("builtin") },
@@ -176,17 +184,87 @@ fn shape(shape: Shape) -> Option<Value> {
         Shape::VariableNames => array_of(VARIABLE_NAME),
         Shape::ServerNames => array_of(SERVER_NAME),
         Shape::ProfileNames => array_of(PROFILE_NAME),
-        Shape::ByServer => table_of(SERVER_NAME, true.into()),
-        Shape::Transport => json!({
+        Shape::ProfileName => json!({ "type": "string", "pattern": PROFILE_NAME }),
+        Shape::Agents => table_of(PROFILE_NAME, reference("agent")),
+        Shape::Policy => {
+            json!({ "type": "object", "properties": properties(POLICY), "additionalProperties": false })
+        }
+        Shape::Program => json!({
+            "type": "array",
+            "minItems": 1,
+            "prefixItems": [{ "type": "string", "minLength": 1, "pattern": STRING }],
+            "items": { "type": "string", "pattern": STRING },
+        }),
+        Shape::False => json!({ "const": false }),
+        Shape::Number => json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX }),
+        Shape::Size => json!({
             "anyOf": [
-                { "enum": ["stdio", "http", "sse", "streamable-http", "streamable_http", "streamableHttp"] },
-                { "type": "string", "pattern": r"^[^\x00]*\$\{[^\x00]*$" },
+                { "type": "integer", "minimum": 0, "maximum": u32::MAX },
+                { "type": "string", "pattern": SIZE },
             ],
         }),
-        Shape::Route => json!({ "enum": ["gateway", "direct"] }),
-        Shape::ForRelay => json!({}),
-        Shape::Refused => return None,
+        Shape::Globs => globs(),
+        Shape::Filter => reference("filter"),
+        Shape::Filters => table_of(SERVER_NAME, reference("filter")),
+        Shape::Auth => auth(),
+        Shape::Grants => grants(),
+        Shape::Transports => json!({ "type": "array", "items": { "enum": TRANSPORTS } }),
+        Shape::Rewrites => rewrites(),
+        Shape::OneOf(words) => json!({ "enum": words }),
+        Shape::Strategy => {
+            let known: Vec<&str> = squire_strategies::AGENTS.iter().map(|strategy| strategy.name()).collect();
+            json!({ "enum": known })
+        }
+        Shape::Transport => json!({
+                    "anyOf": [
+                        { "enum": TRANSPORTS },
+        { "type": "string", "allOf": [{ "pattern": TEXT }, { "pattern": HAS_REFERENCE }] },
+                    ],
+                }),
+    }
+}
+
+fn auth() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "type": { "enum": ["bearer", "header"] },
+            "header": { "type": "string", "pattern": STRING },
+            "secret": { "type": "string", "pattern": STRING },
+        },
+        "required": ["type", "secret"],
+        "additionalProperties": false,
     })
+}
+
+fn grants() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "network": { "type": "boolean" },
+            "filesystem": { "type": "boolean" },
+            "secrets": { "type": "array", "items": { "type": "string", "pattern": STRING } },
+        },
+        "additionalProperties": false,
+    })
+}
+
+fn rewrites() -> Value {
+    let rewrite = json!({
+        "type": "object",
+        "properties": {
+            "from": { "type": "string", "minLength": 1, "pattern": STRING },
+            "to": { "type": "string", "pattern": STRING },
+        },
+        "required": ["from", "to"],
+        "additionalProperties": false,
+    });
+    json!({ "type": "array", "items": rewrite })
+}
+
+/// Names or globs; what a glob may hold is the reader's to say.
+fn globs() -> Value {
+    json!({ "type": "array", "items": { "type": "string", "pattern": STRING } })
 }
 
 fn text() -> Value {

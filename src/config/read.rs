@@ -1,39 +1,60 @@
-//! Reads a `squire.toml`: bytes in, declarations and problems out. Pure.
+//! Reads a layer's file: bytes in, declarations and problems out. Pure.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use squire_strategies::Name;
 use toml::de::DeTable;
 
 use super::fields::{self, PROFILE, ProfileField, SECTIONS, Section};
-use super::problem::{Lines, Place, Problem, nearest};
-use super::read_server::read_server;
-use super::schema::{Declarations, LayerKind, Located, Profile};
+use super::problem::{Lines, Place, Problem};
+use super::read_server::{read_fields, read_filter, read_name, read_server};
+use super::read_settings::{read_agent, read_policy};
+use super::schema::{Declarations, Filter, LayerKind, Located, Profile};
 use super::table::{Entry, Reader};
 
 /// Reads the bytes of a file. Declarations are complete only where there are no problems; all problems are told.
-pub fn read(bytes: &[u8], path: &Path, kind: LayerKind) -> (Declarations, Vec<Problem>) {
+pub fn read(bytes: &[u8], path: &Path, layer: LayerKind) -> (Declarations, Vec<Problem>) {
+    read_with(bytes, path, layer, |reader, entries, into| {
+        for section in entries {
+            read_section(reader, section, into);
+        }
+    })
+}
+
+/// Reads a file of `servers.d`: the fields of the one server that the file is named after.
+pub fn read_drop_in(bytes: &[u8], path: &Path) -> (Declarations, Vec<Problem>) {
+    read_with(bytes, path, LayerKind::DropIn, |reader, entries, into| {
+        let top = Place { line: 1, column: 1 };
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        if let Some(name) = read_name(reader, &stem, top) {
+            let declaration = read_fields(reader, name, top, entries);
+            into.servers.push(declaration);
+        }
+    })
+}
+
+fn read_with(
+    bytes: &[u8],
+    path: &Path,
+    layer: LayerKind,
+    fill: impl for<'a> FnOnce(&mut Reader<'a>, Vec<Entry<'a>>, &mut Declarations),
+) -> (Declarations, Vec<Problem>) {
+    let mut declarations = Declarations::default();
     let text = match decode(bytes) {
         Ok(text) => text,
         Err((place, message)) => {
             let problem = Problem { path: path.to_path_buf(), place, message, help: None };
-            return (Declarations::default(), vec![problem]);
+            return (declarations, vec![problem]);
         }
     };
     let (document, errors) = DeTable::parse_recoverable(text);
-    let mut reader = Reader::new(text, path);
+    let mut reader = Reader::new(text, path, layer);
     for error in &errors {
         let place = reader.place(error.span().map_or(0, |span| span.start));
         reader.problem(place, error.message(), None);
     }
-    let mut declarations = Declarations::default();
     if errors.is_empty() {
-        for section in reader.entries(document.get_ref()) {
-            read_section(&mut reader, section, kind, &mut declarations);
-        }
-        check_names(&mut reader, &declarations);
-        check_profiles(&mut reader, &declarations);
+        let entries = reader.entries(document.get_ref());
+        fill(&mut reader, entries, &mut declarations);
     }
     reader.problems.sort_by_key(|problem| problem.place);
     (declarations, reader.problems)
@@ -51,47 +72,60 @@ fn decode(bytes: &[u8]) -> Result<&str, (Place, String)> {
     })
 }
 
-fn read_section<'a>(reader: &mut Reader<'a>, section: Entry<'a>, kind: LayerKind, into: &mut Declarations) {
+fn read_section<'a>(reader: &mut Reader<'a>, section: Entry<'a>, into: &mut Declarations) {
     let Some(known) = fields::find(SECTIONS, section.key) else {
-        return reader.unknown_key(section, "squire.toml", &fields::keys(SECTIONS));
+        return reader.unknown_key(section, "this file", &fields::keys(SECTIONS));
     };
-    match (known.id, kind) {
-        (Section::Servers, _) => {
-            for server in reader.table(section, "a table of servers, as in [servers.NAME]") {
-                read_server(reader, server, kind, into);
-            }
-        }
-        (Section::Profiles, _) => {
-            for profile in reader.table(section, "a table of profiles, as in [profiles.NAME]") {
-                into.profiles.push(read_profile(reader, profile));
-            }
-        }
-        (Section::Refused, LayerKind::User) => reader.problem(
-            section.place,
-            format!("[{}] is not supported by this version of squire", section.key),
-            Some("take it out: a setting that is not enforced must not look as if it were".into()),
-        ),
-        (Section::Refused, LayerKind::Project) => reader.problem(
-            section.place,
-            format!("a project declares servers and profiles, and no [{}]", section.key),
-            None,
-        ),
+    if let Some(message) = misplaced(reader.layer, known.id, section.key) {
+        return reader.problem(section.place, message, None);
     }
+    match known.id {
+        Section::Servers => {
+            for server in reader.table(section, "a table of servers, as in [servers.NAME]") {
+                read_server(reader, server, into);
+            }
+        }
+        Section::Profiles => {
+            for profile in reader.table(section, "a table of profiles, as in [profiles.NAME]") {
+                let profile = read_profile(reader, profile);
+                into.profiles.push(profile);
+            }
+        }
+        Section::Agents => {
+            for agent in reader.table(section, "a table of agents, as in [agents.NAME]") {
+                let agent = read_agent(reader, agent);
+                into.agents.push(agent);
+            }
+        }
+        Section::Policy => into.policy = read_policy(reader, section),
+    }
+}
+
+/// Why a section has no place in a layer.
+fn misplaced(layer: LayerKind, section: Section, key: &str) -> Option<String> {
+    let (is_legal, what) = match layer {
+        LayerKind::User | LayerKind::DropIn => return None,
+        LayerKind::Project => (
+            matches!(section, Section::Servers | Section::Profiles),
+            "a project declares servers and profiles, and",
+        ),
+        LayerKind::Local => (section == Section::Servers, "the local layer changes servers, and has"),
+        LayerKind::Managed => (section == Section::Policy, "the machine's policy holds [policy] alone, and"),
+    };
+    (!is_legal).then(|| format!("{what} no [{key}]"))
 }
 
 fn read_profile<'a>(reader: &mut Reader<'a>, entry: Entry<'a>) -> Profile {
     let mut profile = Profile {
         name: entry.key.to_owned(),
-        place: entry.place,
+        origin: reader.origin(entry.place),
         extends: Vec::new(),
         servers: Vec::new(),
-        narrows: Vec::new(),
+        tools: Vec::new(),
+        require: Vec::new(),
+        strict: None,
     };
-    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    if entry.key.is_empty() || entry.key.starts_with('-') || !entry.key.chars().all(legal) {
-        let message = format!("the profile name {:?} wants letters, digits, `-` and `_`", entry.key);
-        reader.problem(entry.place, message, None);
-    }
+    check_word(reader, entry, "profile");
     for field in reader.table(entry, "a table of the profile's fields") {
         let Some(known) = fields::find(PROFILE, field.key) else {
             let within = format!("[profiles.{}]", entry.key.escape_debug());
@@ -105,74 +139,36 @@ fn read_profile<'a>(reader: &mut Reader<'a>, entry: Entry<'a>) -> Profile {
             ProfileField::Servers => {
                 profile.servers = reader.strings(field, "an array of server names").unwrap_or_default();
             }
-            ProfileField::Tools => {
-                let filters = reader.table(field, "a table of filters, as in tools.NAME = { deny = [] }");
-                profile.narrows.extend(
-                    filters.iter().map(|entry| Located { value: entry.key.to_owned(), place: entry.place }),
-                );
+            ProfileField::Tools => profile.tools = read_filters(reader, field),
+            ProfileField::Require => {
+                let expected = "an array of server names, or of \"all\"";
+                profile.require = reader.strings(field, expected).unwrap_or_default();
             }
-            ProfileField::Refused => reader.problem(
-                field.place,
-                format!("`{}` is not supported by this version of squire", field.key),
-                Some("take it out: a setting that is not enforced must not look as if it were".into()),
-            ),
+            ProfileField::Strict => profile.strict = reader.boolean(field),
         }
     }
     profile
 }
 
-/// Two names of one layer that an agent would take for one (case B07).
-fn check_names(reader: &mut Reader<'_>, declarations: &Declarations) {
-    let mut first = BTreeMap::new();
-    for later in &declarations.servers {
-        let earlier = *first.entry(later.name.folded()).or_insert(later);
-        if !std::ptr::eq(earlier, later) {
-            let message = format!(
-                "`{}` and `{}` (line {}) are one name to some agents, which fold case and take `-` for `_`",
-                later.name, earlier.name, earlier.place.line
-            );
-            reader.problem(later.place, message, Some("rename one of them".into()));
-        }
+/// Names that stand on a command line: letters, digits, `-` and `_`.
+pub(super) fn check_word(reader: &mut Reader<'_>, entry: Entry<'_>, what: &str) {
+    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if entry.key.is_empty() || entry.key.starts_with('-') || !entry.key.chars().all(legal) {
+        let message = format!("the {what} name {:?} wants letters, digits, `-` and `_`", entry.key);
+        reader.problem(entry.place, message, None);
     }
 }
 
-fn check_profiles(reader: &mut Reader<'_>, declarations: &Declarations) {
-    let profiles: Vec<&str> = declarations.profiles.iter().map(|profile| profile.name.as_str()).collect();
-    let mut servers: Vec<&str> = declarations.servers.iter().map(|server| server.name.as_str()).collect();
-    servers.push(Name::SQUIRE);
-    for profile in &declarations.profiles {
-        let mut check = |names: &[Located<String>], known: &[&str], what: &str| {
-            for name in names.iter().filter(|name| !known.contains(&name.value.as_str())) {
-                let help =
-                    nearest(&name.value, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
-                reader.problem(name.place, format!("there is no {what} {:?} in this file", name.value), help);
-            }
-        };
-        check(&profile.extends, &profiles, "profile");
-        check(&profile.servers, &servers, "server");
-        check(&profile.narrows, &servers, "server");
-        if extends_itself(declarations, profile) {
-            let message = format!("the profile `{}` extends itself", profile.name);
-            reader.problem(profile.place, message, None);
-        }
-    }
-}
-
-fn extends_itself(declarations: &Declarations, profile: &Profile) -> bool {
-    let mut open: Vec<&str> = profile.extends.iter().map(|name| name.value.as_str()).collect();
-    let mut seen: Vec<&str> = Vec::new();
-    while let Some(name) = open.pop() {
-        if name == profile.name {
-            return true;
-        }
-        if seen.contains(&name) {
-            continue;
-        }
-        seen.push(name);
-        let found = declarations.profiles.iter().find(|profile| profile.name == name);
-        open.extend(found.into_iter().flat_map(|profile| &profile.extends).map(|name| name.value.as_str()));
-    }
-    false
+/// Reads `tools.NAME = { … }`: filters by server.
+pub(super) fn read_filters<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Vec<(Located<String>, Filter)> {
+    let entries = reader.table(field, "a table of filters, as in tools.NAME = { deny = [] }");
+    entries
+        .into_iter()
+        .map(|entry| {
+            let filter = read_filter(reader, entry).value;
+            (reader.located(entry.key.to_owned(), entry.place), filter)
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -180,15 +176,13 @@ mod tests {
     use squire_strategies::{Route, Text};
 
     use super::*;
-    use crate::config::Kind;
-    use crate::config::json_schema::tests::assert_valid;
+    use crate::config::{Choice, Kind};
     use proptest::prelude::*;
     use std::time::Duration;
 
     fn accepted(text: &str) -> Declarations {
         let (declarations, problems) = read(text.as_bytes(), Path::new("F"), LayerKind::User);
         assert!(problems.is_empty(), "{problems:?}");
-        assert_valid(text);
         declarations
     }
 
@@ -217,9 +211,9 @@ mod tests {
         assert_eq!(server.description.as_ref().unwrap().value, "d");
         assert!(server.disabled.as_ref().unwrap().value);
         assert_eq!(server.route.as_ref().unwrap().value, Route::Gateway);
-        assert_eq!(server.transport.as_ref().unwrap().value, Kind::Stdio);
-        assert_eq!(server.place, Place { line: 1, column: 10 });
-        assert_eq!(server.cwd.as_ref().unwrap().place, Place { line: 6, column: 1 });
+        assert_eq!(server.transport.as_ref().unwrap().value, Choice::Fixed(Kind::Stdio));
+        assert_eq!(server.origin.place, Place { line: 1, column: 10 });
+        assert_eq!(server.cwd.as_ref().unwrap().origin.place, Place { line: 6, column: 1 });
     }
 
     #[test]
@@ -233,10 +227,12 @@ mod tests {
         ] {
             let declarations =
                 accepted(&format!("servers.a = {{ transport = '{word}', url = 'https://h/' }}"));
-            assert_eq!(declarations.servers[0].transport.as_ref().map(|located| located.value), Some(kind));
+            let transport = declarations.servers[0].transport.as_ref().map(|located| &located.value);
+            assert_eq!(transport, Some(&Choice::Fixed(kind)));
         }
         let dynamic = accepted("servers.a = { transport = '${env:T:-stdio}', command = 'x' }");
-        assert_eq!(dynamic.servers[0].needs_relay.len(), 1);
+        let transport = &dynamic.servers[0].transport.as_ref().unwrap().value;
+        assert!(matches!(transport, Choice::Dynamic(text) if text.to_string() == "${env:T:-stdio}"));
     }
 
     #[test]
@@ -252,8 +248,10 @@ mod tests {
 
     #[test]
     fn the_built_in_server_takes_one_field_of_the_user_alone() {
-        assert!(accepted("[servers.squire]\ndisabled = true\n").builtin_disabled);
-        assert!(!accepted("[servers.squire]\ndisabled = false\n").builtin_disabled);
+        for disabled in [true, false] {
+            let read = accepted(&format!("[servers.squire]\ndisabled = {disabled}\n")).builtin_disabled;
+            assert_eq!(read.map(|located| located.value), Some(disabled));
+        }
         assert_eq!(
             told("[servers.squire]\ndisabled = true\n", LayerKind::Project),
             ["F:1:10: the server name `squire` is reserved: an agent or squire itself uses it"]
@@ -270,7 +268,7 @@ mod tests {
             [
                 "F:1:2: a project declares servers and profiles, and no [policy]",
                 "F:2:2: a project declares servers and profiles, and no [agents]",
-                "F:3:2: unknown key `secrets` in squire.toml",
+                "F:3:2: unknown key `secrets` in this file",
             ]
         );
     }
@@ -288,11 +286,11 @@ mod tests {
         fn any_bytes_are_read_or_told(
             bytes in prop_oneof![
                 prop::collection::vec(any::<u8>(), 0..200),
-                "(\\[servers\\.a\\]|\\[profiles\\.p\\]|\n|command|url|env|args|servers|extends|timeout|transport|route| = |\"a\"|\"\\$\\{env:X\\}\"|\"\\$\\{\"|\\[|\\]|\\{|\\}|,|1|true|é|\"\\\\u0000\"|\"http://h\"|#){0,30}"
+                "(\\[servers\\.a\\]|\\[policy\\]|\\[agents\\.x\\]|tools|auth|grants|result_limit|rewrite_urls|program|strategy|\\[profiles\\.p\\]|\n|command|url|env|args|servers|extends|timeout|transport|route| = |\"a\"|\"\\$\\{env:X\\}\"|\"\\$\\{\"|\\[|\\]|\\{|\\}|,|1|true|é|\"\\\\u0000\"|\"http://h\"|#){0,30}"
                     .prop_map(String::into_bytes),
             ],
         ) {
-            for kind in [LayerKind::User, LayerKind::Project] {
+            for kind in [LayerKind::User, LayerKind::Project, LayerKind::Local, LayerKind::Managed] {
                 let (_, problems) = read(&bytes, Path::new("F"), kind);
                 let lines = bytes.split(|byte| *byte == b'\n').count();
                 for problem in &problems {

@@ -5,45 +5,56 @@ use toml::de::DeValue;
 
 use super::fields::{self, SERVER, ServerField};
 use super::problem::Place;
-use super::schema::{Declaration, Declarations, Kind, LayerKind, Located};
+use super::schema::{
+    Auth, Choice, Declaration, Declarations, Filter, Grants, Kind, LayerKind, Located, Trust,
+};
 use super::table::{Entry, Reader};
 
 /// Reads one server into the declarations.
-pub(super) fn read_server<'a>(
-    reader: &mut Reader<'a>,
-    entry: Entry<'a>,
-    kind: LayerKind,
-    into: &mut Declarations,
-) {
-    if entry.key == Name::SQUIRE && kind == LayerKind::User {
+pub(super) fn read_server<'a>(reader: &mut Reader<'a>, entry: Entry<'a>, into: &mut Declarations) {
+    if entry.key == Name::SQUIRE && reader.layer == LayerKind::User {
         into.builtin_disabled = read_builtin(reader, entry);
         return;
     }
-    let name = match Name::parse(entry.key) {
-        Ok(name) => name,
-        Err(error) => {
-            let help = (error == NameError::Reserved && kind == LayerKind::User && entry.key == Name::SQUIRE)
-                .then(|| "the built-in server takes `disabled = true` alone".into());
-            reader.problem(
-                entry.place,
-                format!("the server name `{}` {error}", entry.key.escape_debug()),
-                help,
-            );
-            return;
-        }
-    };
-    let mut declaration = Declaration::new(name, entry.place);
-    for field in reader.table(entry, "a table of the server's fields") {
-        read_field(reader, field, &mut declaration);
-    }
-    into.servers.push(declaration);
+    let Some(name) = read_name(reader, entry.key, entry.place) else { return };
+    let fields = reader.table(entry, "a table of the server's fields");
+    into.servers.push(read_fields(reader, name, entry.place, fields));
 }
 
-fn read_builtin<'a>(reader: &mut Reader<'a>, entry: Entry<'a>) -> bool {
-    let mut disabled = false;
+/// Reads a server's name as a key, or as the name of its file.
+pub(super) fn read_name(reader: &mut Reader<'_>, written: &str, place: Place) -> Option<Name> {
+    match Name::parse(written) {
+        Ok(name) => Some(name),
+        Err(error) => {
+            let of_builtin =
+                !reader.layer.is_project() && error == NameError::Reserved && written == Name::SQUIRE;
+            let help = of_builtin
+                .then(|| "`[servers.squire] disabled = true` goes into the user's squire.toml".into());
+            reader.problem(place, format!("the server name `{}` {error}", written.escape_debug()), help);
+            None
+        }
+    }
+}
+
+/// Reads the fields of one server.
+pub(super) fn read_fields<'a>(
+    reader: &mut Reader<'a>,
+    name: Name,
+    place: Place,
+    fields: Vec<Entry<'a>>,
+) -> Declaration {
+    let mut declaration = Declaration::new(name, reader.origin(place));
+    for field in fields {
+        read_field(reader, field, &mut declaration);
+    }
+    declaration
+}
+
+fn read_builtin<'a>(reader: &mut Reader<'a>, entry: Entry<'a>) -> Option<Located<bool>> {
+    let mut disabled = None;
     for field in reader.table(entry, "a table of the server's fields") {
         if field.key == "disabled" {
-            disabled = reader.boolean(field).is_some_and(|located| located.value);
+            disabled = reader.boolean(field);
         } else {
             reader.problem(field.place, "the built-in server `squire` takes `disabled` alone", None);
         }
@@ -55,8 +66,17 @@ fn read_field<'a>(reader: &mut Reader<'a>, field: Entry<'a>, into: &mut Declarat
     let Some(known) = fields::find(SERVER, field.key) else {
         return reader.unknown_key(field, &format!("[servers.{}]", into.name), &fields::keys(SERVER));
     };
+    let of_user = matches!(known.id, ServerField::Trust | ServerField::Audit | ServerField::Pin);
+    if reader.layer.is_project() && of_user {
+        reader.problem(
+            field.place,
+            format!("`{}` is the user's to say, and not a project's", field.key),
+            None,
+        );
+        return;
+    }
     match known.id {
-        ServerField::Transport => read_transport(reader, field, into),
+        ServerField::Transport => into.transport = read_transport(reader, field),
         ServerField::Command => into.command = read_command(reader, field),
         ServerField::Args => into.args = reader.texts(field, "an array of strings"),
         ServerField::Env => into.env = Some(read_env(reader, field)),
@@ -64,32 +84,149 @@ fn read_field<'a>(reader: &mut Reader<'a>, field: Entry<'a>, into: &mut Declarat
         ServerField::Cwd => into.cwd = reader.text(field),
         ServerField::Url => into.url = read_url(reader, field),
         ServerField::Headers => into.headers = Some(read_headers(reader, field)),
+        ServerField::Auth => into.auth = read_auth(reader, field),
+        ServerField::ClientCert => into.client_cert = reader.text(field),
+        ServerField::ClientKey => into.client_key = reader.text(field),
+        ServerField::Ca => into.ca = reader.text(field),
         ServerField::Timeout => into.timeout = reader.duration(field),
         ServerField::StartupTimeout => into.startup_timeout = reader.duration(field),
+        ServerField::ResultLimit => into.result_limit = reader.size(field),
         ServerField::Description => into.description = reader.string(field),
         ServerField::Disabled => into.disabled = reader.boolean(field),
+        ServerField::Remove => into.remove = read_remove(reader, field),
+        ServerField::Tools => into.tools = Some(read_filter(reader, field)),
+        ServerField::Grants => into.grants = Some(read_grants(reader, field)),
         ServerField::Route => into.route = read_route(reader, field),
-        ServerField::Relay => into.needs_relay.push(Located { value: known.key, place: field.place }),
+        ServerField::Trust => into.trust = read_trust(reader, field),
+        ServerField::MaxRestarts => into.max_restarts = reader.number(field),
+        ServerField::Sampling => into.sampling = read_sampling(reader, field),
+        ServerField::Audit => into.audit = reader.word(field, &["digest", "full", "off"]),
+        ServerField::Pin => into.pin = reader.word(field, &["block", "warn", "off"]),
     }
 }
 
-fn read_transport<'a>(reader: &mut Reader<'a>, field: Entry<'a>, into: &mut Declaration) {
-    let Some(written) = reader.string(field) else { return };
-    let kind = match written.value.as_str() {
-        "stdio" => Kind::Stdio,
-        "http" | "streamable-http" | "streamable_http" | "streamableHttp" => Kind::Http,
-        "sse" => Kind::Sse,
-        dynamic if dynamic.contains("${") => {
-            into.needs_relay
-                .push(Located { value: "a transport that is chosen at the start", place: field.place });
-            return;
-        }
-        other => {
-            let message = format!("`transport` is one of `stdio`, `http` and `sse`, and this is {other:?}");
-            return reader.problem(field.place, message, None);
-        }
+fn read_transport<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located<Choice>> {
+    let written = reader.text(field)?;
+    let choice = match written.value.literal().map(str::to_owned) {
+        None => Choice::Dynamic(written.value),
+        Some(word) => match Kind::parse(&word) {
+            Some(kind) => Choice::Fixed(kind),
+            None => return reader.unfit(field, "one of `stdio`, `http` and `sse`", &word),
+        },
     };
-    into.transport = Some(Located { value: kind, place: written.place });
+    Some(Located { value: choice, origin: written.origin })
+}
+
+fn read_remove(reader: &mut Reader<'_>, field: Entry<'_>) -> Option<Located<bool>> {
+    let remove = reader.boolean(field)?;
+    if remove.value && reader.layer != LayerKind::Local {
+        reader.problem(
+            field.place,
+            "`remove` takes out a lower layer's server, and there is none below this file",
+            Some("delete the declaration, or write `disabled = true`".into()),
+        );
+    }
+    Some(remove)
+}
+
+fn read_trust<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located<Trust>> {
+    if reader.layer == LayerKind::DropIn {
+        reader.problem(field.place, "`trust` is written by hand, in squire.toml or the local layer", None);
+        return None;
+    }
+    let word = reader.word(field, &["trusted", "community"])?;
+    let trust = if word.value == "trusted" { Trust::Trusted } else { Trust::Community };
+    Some(Located { value: trust, origin: word.origin })
+}
+
+fn read_sampling(reader: &mut Reader<'_>, field: Entry<'_>) -> Option<Located<bool>> {
+    let sampling = reader.boolean(field)?;
+    if sampling.value {
+        reader.problem(field.place, "`sampling` is refused by squire: `false` is the only value", None);
+    }
+    Some(sampling)
+}
+
+/// Reads `{ allow = […], deny = […] }` of globs.
+pub(super) fn read_filter<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Located<Filter> {
+    let mut filter = Filter::default();
+    for inner in reader.table(field, "a table, as in { allow = [\"repo.*\"], deny = [\"repo.delete\"] }") {
+        match inner.key {
+            "allow" => filter.allow = read_globs(reader, inner).map(|globs| globs.value),
+            "deny" => filter.deny = read_globs(reader, inner).map(|globs| globs.value).unwrap_or_default(),
+            _ => reader.unknown_key(inner, "a filter of tools", &["allow", "deny"]),
+        }
+    }
+    reader.located(filter, field.place)
+}
+
+/// Reads an array of globs.
+pub(super) fn read_globs<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located<Vec<String>>> {
+    let globs = reader.words(field, "an array of names or globs, as in [\"repo.*\"]")?;
+    for written in &globs.value {
+        if let Err(error) = glob::Pattern::new(written) {
+            reader.problem(
+                field.place,
+                format!("`{}`: {written:?} is no glob: {}", field.key, error.msg),
+                None,
+            );
+        }
+    }
+    Some(globs)
+}
+
+fn read_grants<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Located<Grants> {
+    let mut grants = Grants::default();
+    for inner in reader.table(field, "a table, as in { network = false, secrets = [\"db\"] }") {
+        match inner.key {
+            "network" => grants.network = reader.boolean(inner).map(|located| located.value),
+            "filesystem" => grants.filesystem = reader.boolean(inner).map(|located| located.value),
+            "secrets" => {
+                grants.secrets =
+                    reader.words(inner, "an array of names of secrets").map(|located| located.value);
+            }
+            _ => reader.unknown_key(inner, "`grants`", &["network", "filesystem", "secrets"]),
+        }
+    }
+    reader.located(grants, field.place)
+}
+
+fn read_auth<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located<Auth>> {
+    let (mut kind, mut header, mut secret) = (None, None, None);
+    for inner in reader.table(field, "a table, as in { type = \"bearer\", secret = \"github\" }") {
+        match inner.key {
+            "type" => kind = reader.word(inner, &["bearer", "header", "oauth"]),
+            "header" => header = reader.string(inner),
+            "secret" => secret = reader.string(inner),
+            _ => reader.unknown_key(inner, "`auth`", &["type", "header", "secret"]),
+        }
+    }
+    let Some(kind) = kind else {
+        let message = "`auth` wants a `type`, as in { type = \"bearer\", secret = \"github\" }";
+        reader.problem(field.place, message, None);
+        return None;
+    };
+    let kind = kind.value;
+    if kind == "oauth" {
+        let help =
+            "leave `auth` out: a plain remote server is direct, and the agent's own OAuth works".into();
+        reader.problem(field.place, "`auth` of the type oauth is not supported yet", Some(help));
+        return None;
+    }
+    let bearer = kind == "bearer";
+    if let Some(header) = header.as_ref().filter(|_| bearer) {
+        reader.problem(
+            header.origin.place,
+            "`header` goes with the type header; bearer is always Authorization",
+            None,
+        );
+    }
+    let Some(secret) = secret else {
+        reader.problem(field.place, "`auth` wants a `secret`: the name of one in secrets.toml", None);
+        return None;
+    };
+    let header = header.map_or_else(|| "Authorization".to_owned(), |located| located.value);
+    Some(reader.located(Auth { header, bearer, secret: secret.value }, field.place))
 }
 
 fn read_route<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located<Route>> {
@@ -97,13 +234,9 @@ fn read_route<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located<R
     let value = match written.value.as_str() {
         "gateway" => Route::Gateway,
         "direct" => Route::Direct,
-        other => {
-            let message = format!("`route` is `gateway` or `direct`, and this is {other:?}");
-            reader.problem(field.place, message, None);
-            return None;
-        }
+        other => return reader.unfit(field, "`gateway` or `direct`", other),
     };
-    Some(Located { value, place: written.place })
+    Some(Located { value, origin: written.origin })
 }
 
 fn read_command<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located<Vec<Text>>> {
@@ -111,7 +244,7 @@ fn read_command<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located
     let command = match field.value.get_ref() {
         DeValue::String(_) => {
             let program = reader.text(field)?;
-            Located { value: vec![program.value], place: program.place }
+            Located { value: vec![program.value], origin: program.origin }
         }
         DeValue::Integer(_)
         | DeValue::Float(_)
@@ -127,7 +260,8 @@ fn read_command<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located
     Some(command)
 }
 
-fn read_env<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Located<Vec<(String, Text)>> {
+/// Reads variables and their values.
+pub(super) fn read_env<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Located<Vec<(String, Text)>> {
     let env = reader.text_table(field, "a table of variables, as in { NAME = \"value\" }");
     for (name, _) in &env.value {
         if name.is_empty() || name.contains(['=', '\0']) {
@@ -140,13 +274,11 @@ fn read_env<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Located<Vec<(Strin
 fn read_variables<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located<Vec<String>>> {
     let names = reader.strings(field, "an array of variable names")?;
     for name in names.iter().filter(|name| !Text::is_variable(&name.value)) {
-        reader.problem(
-            name.place,
-            format!("`inherit_env`: {:?} can't be the name of a variable", name.value),
-            None,
-        );
+        let message = format!("`inherit_env`: {:?} can't be the name of a variable", name.value);
+        reader.problem(name.origin.place, message, None);
     }
-    Some(Located { value: names.into_iter().map(|name| name.value).collect(), place: field.place })
+    let names = names.into_iter().map(|name| name.value).collect();
+    Some(reader.located(names, field.place))
 }
 
 fn read_url<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located<Text>> {
@@ -191,27 +323,4 @@ fn read_headers<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Located<Vec<(S
         }
     }
     headers
-}
-
-impl Declaration {
-    fn new(name: Name, place: Place) -> Self {
-        Self {
-            name,
-            place,
-            transport: None,
-            command: None,
-            args: None,
-            env: None,
-            inherit_env: None,
-            cwd: None,
-            url: None,
-            headers: None,
-            timeout: None,
-            startup_timeout: None,
-            description: None,
-            disabled: None,
-            route: None,
-            needs_relay: Vec::new(),
-        }
-    }
 }

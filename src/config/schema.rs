@@ -1,28 +1,27 @@
 //! What a `squire.toml` declares, as typed values that know where they stand.
 
-use std::path::PathBuf;
+use std::fmt;
+use std::path::Path;
+use std::rc::Rc;
 use std::time::Duration;
 
 use squire_strategies::{Name, Route, Text};
 
 use super::problem::Place;
 
-/// A value and where it is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Located<T> {
-    /// The value.
-    pub value: T,
-    /// Where its key, or it itself, begins.
-    pub place: Place,
-}
-
 /// Who wrote a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayerKind {
-    /// The user, in the config directory.
+    /// The user, by hand, in the config directory.
     User,
+    /// A tool of the user, one file a server below `servers.d`.
+    DropIn,
     /// A repository.
     Project,
+    /// The user's own changes for one project, in the config directory.
+    Local,
+    /// The machine's administrator.
+    Managed,
 }
 
 impl LayerKind {
@@ -30,20 +29,57 @@ impl LayerKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
+            Self::DropIn => "servers.d",
             Self::Project => "project",
+            Self::Local => "local",
+            Self::Managed => "managed",
+        }
+    }
+
+    /// Where it is, in a sentence.
+    pub fn place(self) -> &'static str {
+        match self {
+            Self::User => "squire.toml",
+            Self::DropIn => "servers.d",
+            Self::Project => "the project's squire.toml",
+            Self::Local => "the local layer",
+            Self::Managed => "the machine's policy",
+        }
+    }
+
+    /// Whether a repository wrote it.
+    pub fn is_project(self) -> bool {
+        match self {
+            Self::Project => true,
+            Self::User | Self::DropIn | Self::Local | Self::Managed => false,
         }
     }
 }
 
-/// One source of declarations.
+/// Where a value is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layer {
-    /// Who wrote it.
-    pub kind: LayerKind,
+pub struct Origin {
+    /// The layer.
+    pub layer: LayerKind,
     /// The file.
-    pub path: PathBuf,
-    /// What it declares.
-    pub declarations: Declarations,
+    pub path: Rc<Path>,
+    /// The place in it.
+    pub place: Place,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.path.display(), self.place.line)
+    }
+}
+
+/// A value and where it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located<T> {
+    /// The value.
+    pub value: T,
+    /// Where its key, or it itself, begins.
+    pub origin: Origin,
 }
 
 /// The content of one file.
@@ -53,8 +89,12 @@ pub struct Declarations {
     pub servers: Vec<Declaration>,
     /// `[profiles.NAME]`, in the order of the file.
     pub profiles: Vec<Profile>,
+    /// `[agents.NAME]`, in the order of the file.
+    pub agents: Vec<AgentSettings>,
+    /// `[policy]`.
+    pub policy: Policy,
     /// `[servers.squire] disabled = true`: the built-in server is off.
-    pub builtin_disabled: bool,
+    pub builtin_disabled: Option<Located<bool>>,
 }
 
 /// How a server is spoken to, as written.
@@ -68,41 +108,166 @@ pub enum Kind {
     Sse,
 }
 
-/// `[servers.NAME]`: what is written there; what is not written is `None`.
+impl Kind {
+    /// The transport that a word means.
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            "stdio" => Some(Self::Stdio),
+            "http" | "streamable-http" | "streamable_http" | "streamableHttp" => Some(Self::Http),
+            "sse" => Some(Self::Sse),
+            _ => None,
+        }
+    }
+
+    /// The word for it in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stdio => "stdio",
+            Self::Http => "http",
+            Self::Sse => "sse",
+        }
+    }
+}
+
+/// `transport`, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Declaration {
-    /// The server's name.
-    pub name: Name,
-    /// Where the table begins.
-    pub place: Place,
+pub enum Choice {
+    /// A word.
+    Fixed(Kind),
+    /// A string with references, which the gateway looks at when it starts.
+    Dynamic(Text),
+}
+
+/// `auth`: a secret in a header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Auth {
+    /// The header's name.
+    pub header: String,
+    /// Whether `Bearer ` stands before the value.
+    pub bearer: bool,
+    /// The secret's name.
+    pub secret: String,
+}
+
+/// Which tools of a server an agent sees: globs over names; a denied tool is never seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Where it is written, the only ones.
+    pub allow: Option<Vec<String>>,
+    /// Never these.
+    pub deny: Vec<String>,
+}
+
+/// `grants`: a ceiling on what the declaration uses, where it is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grants {
+    /// Whether it may be remote.
+    pub network: Option<bool>,
+    /// Whether it may be a program.
+    pub filesystem: Option<bool>,
+    /// The secrets that it may name.
+    pub secrets: Option<Vec<String>>,
+}
+
+/// `trust`, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Believed.
+    Trusted,
+    /// Off until approved.
+    Community,
+}
+
+macro_rules! declaration {
+    ($($(#[doc = $doc:literal])+ $field:ident: $type:ty,)+) => {
+        /// `[servers.NAME]`: what is written there; what is not written is `None`.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct Declaration {
+            /// The server's name.
+            pub name: Name,
+            /// Where the table begins.
+            pub origin: Origin,
+            $($(#[doc = $doc])+ pub $field: Option<Located<$type>>,)+
+        }
+
+        impl Declaration {
+            /// A declaration in which nothing is written yet.
+            pub fn new(name: Name, origin: Origin) -> Self {
+                Self { name, origin, $($field: None,)+ }
+            }
+
+            /// Takes every field that a higher layer writes; the others stay.
+            pub fn amend(&mut self, higher: &Self) {
+                $(if higher.$field.is_some() {
+                    self.$field.clone_from(&higher.$field);
+                })+
+            }
+
+            /// Where each written field comes from, in the order of the schema.
+            pub fn origins(&self) -> Vec<(&'static str, &Origin)> {
+                let mut origins = Vec::new();
+                $(if let Some(located) = &self.$field {
+                    origins.push((stringify!($field), &located.origin));
+                })+
+                origins
+            }
+        }
+    };
+}
+
+declaration! {
     /// `transport`.
-    pub transport: Option<Located<Kind>>,
+    transport: Choice,
     /// `command`, a string or an array.
-    pub command: Option<Located<Vec<Text>>>,
+    command: Vec<Text>,
     /// `args`.
-    pub args: Option<Located<Vec<Text>>>,
+    args: Vec<Text>,
     /// `env`.
-    pub env: Option<Located<Vec<(String, Text)>>>,
+    env: Vec<(String, Text)>,
     /// `inherit_env`.
-    pub inherit_env: Option<Located<Vec<String>>>,
+    inherit_env: Vec<String>,
     /// `cwd`.
-    pub cwd: Option<Located<Text>>,
+    cwd: Text,
     /// `url`.
-    pub url: Option<Located<Text>>,
+    url: Text,
     /// `headers`.
-    pub headers: Option<Located<Vec<(String, Text)>>>,
+    headers: Vec<(String, Text)>,
+    /// `auth`.
+    auth: Auth,
+    /// `client_cert`, a path.
+    client_cert: Text,
+    /// `client_key`, a path.
+    client_key: Text,
+    /// `ca`, a path.
+    ca: Text,
     /// `timeout`.
-    pub timeout: Option<Located<Duration>>,
+    timeout: Duration,
     /// `startup_timeout`.
-    pub startup_timeout: Option<Located<Duration>>,
+    startup_timeout: Duration,
+    /// `result_limit`, in bytes.
+    result_limit: u64,
     /// `description`.
-    pub description: Option<Located<String>>,
+    description: String,
     /// `disabled`.
-    pub disabled: Option<Located<bool>>,
+    disabled: bool,
+    /// `remove`.
+    remove: bool,
+    /// `tools`.
+    tools: Filter,
+    /// `grants`.
+    grants: Grants,
     /// `route`.
-    pub route: Option<Located<Route>>,
-    /// Known fields that only the relay will act on; a server that has one is left out until then.
-    pub needs_relay: Vec<Located<&'static str>>,
+    route: Route,
+    /// `trust`.
+    trust: Trust,
+    /// `max_restarts`.
+    max_restarts: u32,
+    /// `sampling`, which is `false` or an error.
+    sampling: bool,
+    /// `audit`: `digest`, `full` or `off`.
+    audit: String,
+    /// `pin`: `block`, `warn` or `off`.
+    pin: String,
 }
 
 /// `[profiles.NAME]`: a named selection of servers.
@@ -111,11 +276,79 @@ pub struct Profile {
     /// Its name.
     pub name: String,
     /// Where the table begins.
-    pub place: Place,
+    pub origin: Origin,
     /// The profiles whose servers come first.
     pub extends: Vec<Located<String>>,
     /// Its own servers.
     pub servers: Vec<Located<String>>,
-    /// Servers whose tools it narrows, which only the relay will do.
-    pub narrows: Vec<Located<String>>,
+    /// Servers whose tools it narrows.
+    pub tools: Vec<(Located<String>, Filter)>,
+    /// Servers without which there is no launch; `all` means every selected one.
+    pub require: Vec<Located<String>>,
+    /// Whether the agent's own servers are switched off.
+    pub strict: Option<Located<bool>>,
+}
+
+/// `[agents.NAME]`: how the user launches an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentSettings {
+    /// The agent, or a name of the user's own.
+    pub name: String,
+    /// Where the table begins.
+    pub origin: Origin,
+    /// The profile where the command line names none.
+    pub profile: Option<Located<String>>,
+    /// Servers whose tools it narrows.
+    pub tools: Vec<(Located<String>, Filter)>,
+    /// The known agent whose language a custom command speaks.
+    pub strategy: Option<Located<String>>,
+    /// The program and its first arguments.
+    pub program: Option<Located<Vec<String>>>,
+}
+
+/// One entry of `rewrite_urls`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rewrite {
+    /// What an address begins with.
+    pub from: String,
+    /// What it begins with instead.
+    pub to: String,
+}
+
+macro_rules! policy {
+    ($($(#[doc = $doc:literal])+ $field:ident: $type:ty,)+) => {
+        /// `[policy]`: limits on every server.
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub struct Policy {
+            $($(#[doc = $doc])+ pub $field: Option<Located<$type>>,)+
+        }
+
+        impl Policy {
+            /// Takes every field that a higher layer writes; the others stay.
+            pub fn amend(&mut self, higher: &Self) {
+                $(if higher.$field.is_some() {
+                    self.$field.clone_from(&higher.$field);
+                })+
+            }
+        }
+    };
+}
+
+policy! {
+    /// The transports that run; all where nothing is written.
+    transports: Vec<Kind>,
+    /// Globs over names: no other server runs.
+    allow_servers: Vec<String>,
+    /// Globs over names: these don't run, whatever else is written.
+    deny_servers: Vec<String>,
+    /// Beginnings of addresses that are replaced; the first that fits.
+    rewrite_urls: Vec<Rewrite>,
+    /// Variables added to every stdio server that does not set them itself.
+    env: Vec<(String, Text)>,
+    /// The wait for one call where a server writes none.
+    timeout: Duration,
+    /// The largest result where a server writes none, in bytes.
+    result_limit: u64,
+    /// How many servers a project may declare.
+    max_project_servers: u64,
 }

@@ -1,6 +1,7 @@
 //! Typed access to TOML tables: what does not fit becomes a problem with its place, and reading goes on.
 
 use std::path::Path;
+use std::rc::Rc;
 use std::time::Duration;
 
 use squire_strategies::Text;
@@ -8,7 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::problem::{Lines, Place, Problem, nearest};
-use super::schema::Located;
+use super::schema::{LayerKind, Located, Origin};
 
 /// Agents count milliseconds in 31 bits, and take a longer wait for none.
 const LONGEST: Duration = Duration::from_secs(24 * 24 * 60 * 60);
@@ -19,23 +20,32 @@ pub(super) struct Entry<'a> {
     pub(super) key: &'a str,
     pub(super) value: &'a Spanned<DeValue<'a>>,
     pub(super) place: Place,
-    offset: usize,
+    pub(super) offset: usize,
 }
 
 /// The problems of one file, and what is needed to place them.
 pub(super) struct Reader<'a> {
     lines: Lines<'a>,
-    path: &'a Path,
+    path: Rc<Path>,
+    pub(super) layer: LayerKind,
     pub(super) problems: Vec<Problem>,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(text: &'a str, path: &'a Path) -> Self {
-        Self { lines: Lines::of(text), path, problems: Vec::new() }
+    pub(super) fn new(text: &'a str, path: &Path, layer: LayerKind) -> Self {
+        Self { lines: Lines::of(text), path: path.into(), layer, problems: Vec::new() }
     }
 
     pub(super) fn place(&self, offset: usize) -> Place {
         self.lines.place(offset)
+    }
+
+    pub(super) fn origin(&self, place: Place) -> Origin {
+        Origin { layer: self.layer, path: Rc::clone(&self.path), place }
+    }
+
+    pub(super) fn located<T>(&self, value: T, place: Place) -> Located<T> {
+        Located { value, origin: self.origin(place) }
     }
 
     pub(super) fn problem(&mut self, place: Place, message: impl Into<String>, help: Option<String>) {
@@ -88,14 +98,32 @@ impl<'a> Reader<'a> {
         );
     }
 
+    /// A value of the right type that is none of those expected.
+    pub(super) fn unfit<T>(&mut self, entry: Entry<'_>, expected: &str, found: &str) -> Option<T> {
+        let place = self.place(entry.value.span().start);
+        let key = entry.key.escape_debug();
+        self.problem(place, format!("`{key}` wants {expected}, and this is {found:?}"), None);
+        None
+    }
+
     pub(super) fn string(&mut self, entry: Entry<'a>) -> Option<Located<String>> {
-        let found = self.plain(entry, entry.value, "a string")?;
-        Some(Located { value: found.to_owned(), place: entry.place })
+        let found = self.plain(entry, entry.value, "a string")?.to_owned();
+        Some(self.located(found, entry.place))
+    }
+
+    /// A string that is one of some words.
+    pub(super) fn word(&mut self, entry: Entry<'a>, words: &[&str]) -> Option<Located<String>> {
+        let found = self.string(entry)?;
+        if words.contains(&found.value.as_str()) {
+            return Some(found);
+        }
+        let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+        self.unfit(entry, &format!("one of {}", quoted.join(", ")), &found.value)
     }
 
     pub(super) fn boolean(&mut self, entry: Entry<'_>) -> Option<Located<bool>> {
         match entry.value.get_ref() {
-            DeValue::Boolean(value) => Some(Located { value: *value, place: entry.place }),
+            DeValue::Boolean(value) => Some(self.located(*value, entry.place)),
             other => {
                 self.unexpected(entry, "`true` or `false`", other);
                 None
@@ -103,20 +131,42 @@ impl<'a> Reader<'a> {
         }
     }
 
+    pub(super) fn number(&mut self, entry: Entry<'_>) -> Option<Located<u32>> {
+        let expected = "a whole number from 0";
+        match entry.value.get_ref() {
+            DeValue::Integer(written) => {
+                match u32::from_str_radix(&written.as_str().replace('_', ""), written.radix()) {
+                    Ok(value) => Some(self.located(value, entry.place)),
+                    Err(_) => self.unfit(entry, expected, written.as_str()),
+                }
+            }
+            other => {
+                self.unexpected(entry, expected, other);
+                None
+            }
+        }
+    }
+
+    /// A number of bytes: `65536`, `"64KiB"`, `"1MiB"`, `"500kB"`.
+    pub(super) fn size(&mut self, entry: Entry<'a>) -> Option<Located<u64>> {
+        if let DeValue::Integer(_) = entry.value.get_ref() {
+            let number = self.number(entry)?;
+            return Some(Located { value: number.value.into(), origin: number.origin });
+        }
+        let expected = "a size such as \"64KiB\" or \"1MiB\"";
+        let written = self.plain(entry, entry.value, expected)?;
+        match parse_size(written) {
+            Some(value) => Some(self.located(value, entry.place)),
+            None => self.unfit(entry, expected, written),
+        }
+    }
+
     pub(super) fn duration(&mut self, entry: Entry<'a>) -> Option<Located<Duration>> {
         let expected = "a duration such as \"30s\" or \"2m\", of at most 24 days";
         let written = self.plain(entry, entry.value, expected)?;
         match humantime::parse_duration(written) {
-            Ok(value) if !value.is_zero() && value <= LONGEST => Some(Located { value, place: entry.place }),
-            Ok(_) | Err(_) => {
-                let place = self.place(entry.value.span().start);
-                self.problem(
-                    place,
-                    format!("`{}` wants {expected}, and this is {written:?}", entry.key),
-                    None,
-                );
-                None
-            }
+            Ok(value) if !value.is_zero() && value <= LONGEST => Some(self.located(value, entry.place)),
+            Ok(_) | Err(_) => self.unfit(entry, expected, written),
         }
     }
 
@@ -126,14 +176,21 @@ impl<'a> Reader<'a> {
         let mut strings = Vec::new();
         for value in values {
             let place = self.place(value.span().start);
-            strings.push(Located { value: self.plain(entry, value, expected)?.to_owned(), place });
+            let found = self.plain(entry, value, expected)?.to_owned();
+            strings.push(self.located(found, place));
         }
         Some(strings)
     }
 
+    /// Plain strings whose own places don't matter.
+    pub(super) fn words(&mut self, entry: Entry<'a>, expected: &str) -> Option<Located<Vec<String>>> {
+        let strings = self.strings(entry, expected)?;
+        Some(self.located(strings.into_iter().map(|located| located.value).collect(), entry.place))
+    }
+
     pub(super) fn text(&mut self, entry: Entry<'a>) -> Option<Located<Text>> {
         let value = self.parse_text(entry, entry.value, "a string")?;
-        Some(Located { value, place: entry.place })
+        Some(self.located(value, entry.place))
     }
 
     /// Strings that may hold references.
@@ -141,7 +198,8 @@ impl<'a> Reader<'a> {
         let values = self.array(entry, expected)?;
         let texts: Vec<Option<Text>> =
             values.iter().map(|value| self.parse_text(entry, value, expected)).collect();
-        Some(Located { value: texts.into_iter().collect::<Option<_>>()?, place: entry.place })
+        let texts = texts.into_iter().collect::<Option<_>>()?;
+        Some(self.located(texts, entry.place))
     }
 
     /// Names with strings that may hold references.
@@ -151,10 +209,11 @@ impl<'a> Reader<'a> {
             let text = self.parse_text(inner, inner.value, "a string")?;
             Some((inner.key.to_owned(), text))
         });
-        Located { value: pairs.collect(), place: entry.place }
+        let pairs = pairs.collect();
+        self.located(pairs, entry.place)
     }
 
-    fn array(&mut self, entry: Entry<'a>, expected: &str) -> Option<&'a [Spanned<DeValue<'a>>]> {
+    pub(super) fn array(&mut self, entry: Entry<'a>, expected: &str) -> Option<&'a [Spanned<DeValue<'a>>]> {
         match entry.value.get_ref() {
             DeValue::Array(array) => Some(array),
             other => {
@@ -193,13 +252,51 @@ impl<'a> Reader<'a> {
         };
         if found.contains('\0') {
             let place = self.place(value.span().start);
+            let key = entry.key.escape_debug();
             self.problem(
                 place,
-                format!("`{}` holds a NUL character, which no program can be given", entry.key),
+                format!("`{key}` holds a NUL character, which no program can be given"),
                 None,
             );
             return None;
         }
         Some(found)
+    }
+}
+
+/// Bytes of a written size: a whole number and one of B, kB, KB, MB, GB (thousands) or KiB, MiB, GiB (1024s).
+fn parse_size(written: &str) -> Option<u64> {
+    let digits = written.len() - written.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = written.split_at(digits);
+    let factor: u64 = match unit.trim_start() {
+        "" | "B" => 1,
+        "kB" | "KB" => 1000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_size;
+
+    #[test]
+    fn sizes_have_units() {
+        for (written, bytes) in [
+            ("64KiB", Some(65536)),
+            ("1 MB", Some(1_000_000)),
+            ("7", Some(7)),
+            ("KiB", None),
+            ("1.5MiB", None),
+            ("99999999999GiB", None),
+            ("-1", None),
+        ] {
+            assert_eq!(parse_size(written), bytes, "{written}");
+        }
     }
 }

@@ -17,7 +17,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use squire_strategies::{Name, Source, Stdio, Strategy, Text, Transport};
 
 use crate::cli;
-use crate::config::{self, Project};
+use crate::config::{self, Project, Sources};
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::mcp::Service;
@@ -53,7 +53,7 @@ fn stand_in(name: &str, reason: String) -> Service {
 }
 
 fn become_server(options: &cli::Gateway, environment: &Environment) -> Result<std::convert::Infallible> {
-    let stdio = declared(options)?;
+    let stdio = declared(options, environment)?;
     let mut command = prepare(&stdio, options.project.as_deref(), environment)?;
     let error = command.exec();
     let found = command.get_program().display();
@@ -61,13 +61,22 @@ fn become_server(options: &cli::Gateway, environment: &Environment) -> Result<st
     Err(anyhow!(error).context(format!("{shown} could not be executed")))
 }
 
-/// The server as the layers declare it now.
-fn declared(options: &cli::Gateway) -> Result<Stdio> {
+/// The server as the layers declare it now, with the transport that its reference chooses.
+fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Stdio> {
     // A gateway never walks up from its working directory: the project is the one of the entry.
     let project =
         options.project.as_deref().map(|root| Project { root: root.to_path_buf(), declares_in: None });
-    let layers = config::load(&options.config, project.as_ref())?;
-    let strategy = squire_strategies::find(&options.agent).context("there is no such agent")?;
+    let sources = Sources {
+        config: &options.config,
+        project: project.as_ref(),
+        managed: config::MANAGED_POLICY.as_ref(),
+    };
+    let layers = config::load(sources)?;
+    let settings = layers.user.agents.iter().find(|settings| settings.name == options.agent);
+    let own =
+        settings.and_then(|settings| settings.strategy.as_ref()).map(|strategy| strategy.value.as_str());
+    let strategy =
+        squire_strategies::find(own.unwrap_or(&options.agent)).context("there is no such agent")?;
     let resolution = everything(&layers, &|transport| strategy.speaks(transport))?;
     let entry = resolution.entries.into_iter().find(|entry| entry.server.name.as_str() == options.name);
     let entry = entry
@@ -75,9 +84,20 @@ fn declared(options: &cli::Gateway) -> Result<Stdio> {
     if let Some(note) = entry.left_out {
         bail!("{}", note.sentence);
     }
-    match entry.server.transport {
+    let value = |source: &Source| match source {
+        Source::Environment(name) => {
+            environment::value(environment, name).map(|value| value.to_string_lossy().into_owned())
+        }
+        Source::Secret(_) => None,
+    };
+    match entry.server.transport.chosen(value).map_err(|sentence| anyhow!(sentence))? {
         Transport::Stdio(stdio) => Ok(stdio),
-        Transport::Builtin | Transport::Http(_) | Transport::Sse(_) => bail!("it is no program"),
+        Transport::Builtin | Transport::Dynamic(_) => bail!("it is no program"),
+        Transport::Http(_) | Transport::Sse(_) => {
+            bail!(
+                "a remote server needs the relaying gateway, which this version of squire does not have yet"
+            )
+        }
     }
 }
 

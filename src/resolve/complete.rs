@@ -1,67 +1,83 @@
 //! One declaration becomes one server: transport and route are settled, and what does not fit is a problem.
 
-use squire_strategies::{Code, Remote, ResolvedServer, Route, Source, Stdio, Text, Tier, Transport};
+use squire_strategies::{Code, Dynamic, Remote, ResolvedServer, Route, Source, Stdio, Text, Tier, Transport};
 
-use super::{Resolved, left_out};
-use crate::config::{Declaration, Kind, Layer, LayerKind, Located, Place, Problem};
+use super::{Resolved, left_out, limits};
+use crate::config::{Choice, Declaration, Kind, LayerKind, Located, Origin, Policy, Problem, Trust};
 
 type Completed<T> = Result<T, Box<Problem>>;
 
-/// Completes a declaration. The error is the first thing in it that does not fit.
+/// Completes a declaration under a policy. The error is the first thing in it that does not fit.
 pub(super) fn complete(
-    layer: &Layer,
     declaration: &Declaration,
+    policy: &Policy,
     speaks: &dyn Fn(&Transport) -> bool,
 ) -> Completed<Resolved> {
-    let context = Context { layer, declaration };
-    let transport = context.transport()?;
+    let context = Context { declaration, policy };
+    let mut transport = context.transport()?;
+    context.refuse_ungranted(&transport)?;
+    context.refuse_widening()?;
     let route = context.route(&transport, speaks)?;
+    limits::apply(policy, &mut transport);
+    let timeout = declaration.timeout.as_ref().or(policy.timeout.as_ref());
     let server = ResolvedServer {
         name: declaration.name.clone(),
-        tier: match layer.kind {
-            LayerKind::User => Tier::Trusted,
-            LayerKind::Project => Tier::Community,
-        },
+        tier: tier(declaration),
         transport,
         route,
         startup_timeout: declaration.startup_timeout.as_ref().map(|located| located.value),
-        timeout: declaration.timeout.as_ref().map(|located| located.value),
+        timeout: timeout.map(|located| located.value),
         description: declaration.description.as_ref().map(|located| located.value.clone()),
-        origin: format!("{}:{}", layer.path.display(), declaration.place.line),
+        origin: declaration.origin.to_string(),
     };
-    let left_out = obstacle(declaration, &server, speaks)
+    let left_out = obstacle(declaration, &server, policy, speaks)
         .map(|(code, sentence)| left_out(&declaration.name, code, sentence));
-    Ok(Resolved { server, layer: layer.kind, left_out })
+    Ok(Resolved { server, declaration: Some(declaration.clone()), left_out })
+}
+
+fn tier(declaration: &Declaration) -> Tier {
+    match (declaration.trust.as_ref().map(|trust| trust.value), declaration.origin.layer) {
+        (Some(Trust::Trusted), _) | (None, LayerKind::User | LayerKind::Local | LayerKind::Managed) => {
+            Tier::Trusted
+        }
+        (Some(Trust::Community), _) | (None, LayerKind::DropIn | LayerKind::Project) => Tier::Community,
+    }
 }
 
 struct Context<'a> {
-    layer: &'a Layer,
     declaration: &'a Declaration,
+    policy: &'a Policy,
 }
 
 impl Context<'_> {
-    fn problem<T>(&self, place: Place, message: &str) -> Completed<T> {
+    fn problem<T>(&self, origin: &Origin, message: &str) -> Completed<T> {
         Err(Box::new(Problem {
-            path: self.layer.path.clone(),
-            place,
+            path: origin.path.to_path_buf(),
+            place: origin.place,
             message: format!("[servers.{}]: {message}", self.declaration.name),
             help: None,
         }))
     }
 
+    fn is_project(&self) -> bool {
+        self.declaration.origin.layer.is_project()
+    }
+
     fn transport(&self) -> Completed<Transport> {
-        let Declaration { transport, command, url, place, .. } = self.declaration;
-        let kind = match (transport, command, url) {
-            (Some(kind), _, _) => kind.value,
+        let Declaration { transport, command, url, origin, .. } = self.declaration;
+        let kind = match (transport.as_ref().map(|located| &located.value), command, url) {
+            (Some(Choice::Dynamic(choice)), _, _) => return self.dynamic(choice),
+            (Some(Choice::Fixed(kind)), _, _) => *kind,
             (None, Some(_), None) => Kind::Stdio,
             (None, None, Some(_)) => Kind::Http,
             (None, Some(command), Some(url)) => {
-                let message = "both `command` and `url`: one server has one of them";
-                return self.problem(command.place.max(url.place), message);
+                let later =
+                    if command.origin.place > url.origin.place { &command.origin } else { &url.origin };
+                return self.problem(later, "both `command` and `url`: one server has one of them");
             }
             (None, None, None) => {
                 return self
-                    .problem(*place, "neither `command` nor `url`: one of them says what the server is");
+                    .problem(origin, "neither `command` nor `url`: one of them says what the server is");
             }
         };
         self.refuse_foreign_fields(kind)?;
@@ -72,15 +88,32 @@ impl Context<'_> {
         }
     }
 
+    /// The gateway chooses when it starts, so both kinds of fields may stand there.
+    fn dynamic(&self, choice: &Text) -> Completed<Transport> {
+        let Declaration { command, url, origin, .. } = self.declaration;
+        let stdio = command.as_ref().map(|_| self.stdio()).transpose()?;
+        let remote = url.as_ref().map(|_| self.remote()).transpose()?;
+        if stdio.is_none() && remote.is_none() {
+            return self.problem(origin, "neither `command` nor `url`: one of them says what the server is");
+        }
+        Ok(Transport::Dynamic(Dynamic { choice: choice.clone(), stdio, remote }))
+    }
+
     fn stdio(&self) -> Completed<Stdio> {
         let declaration = self.declaration;
         let Some(command) = &declaration.command else {
-            return self.problem(declaration.place, "`command` is missing: a stdio server needs one");
+            return self.problem(&declaration.origin, "`command` is missing: a stdio server needs one");
         };
         let mut words = command.value.iter().cloned();
         let program = words.next().unwrap_or_else(|| Text::plain(""));
-        if self.layer.kind == LayerKind::Project && program.literal().is_none() {
-            return self.problem(command.place, "a project's `command` can't hold a reference");
+        if self.is_project() && program.literal().is_none() {
+            return self.problem(&command.origin, "a project's `command` can't hold a reference");
+        }
+        if let Some(cwd) = declaration.cwd.as_ref().filter(|cwd| self.is_project() && leaves(&cwd.value)) {
+            return self.problem(
+                &cwd.origin,
+                "a project's `cwd` stays inside the project: a relative path without `..`",
+            );
         }
         Ok(Stdio {
             command: program,
@@ -94,35 +127,78 @@ impl Context<'_> {
     fn remote(&self) -> Completed<Remote> {
         let declaration = self.declaration;
         let Some(url) = &declaration.url else {
-            return self.problem(declaration.place, "`url` is missing: a remote server needs one");
+            return self.problem(&declaration.origin, "`url` is missing: a remote server needs one");
         };
-        if self.layer.kind == LayerKind::Project && !names_its_host(&url.value) {
-            return self.problem(url.place, "a project's `url` can't hold a reference before its path");
+        if self.is_project() && !names_its_host(&url.value) {
+            return self.problem(&url.origin, "a project's `url` can't hold a reference before its path");
         }
-        Ok(Remote { url: url.value.clone(), headers: value_or_default(declaration.headers.as_ref()) })
+        let headers: Vec<(String, Text)> = value_or_default(declaration.headers.as_ref());
+        if let Some(auth) = &declaration.auth
+            && headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(&auth.value.header))
+        {
+            let message = format!("`auth` and `headers` both set {}", auth.value.header);
+            return self.problem(&auth.origin, &message);
+        }
+        Ok(Remote { url: url.value.clone(), headers })
     }
 
     /// Written plainly, a field of another transport is an error.
     fn refuse_foreign_fields(&self, kind: Kind) -> Completed<()> {
-        let declaration = self.declaration;
-        let of_stdio = [
-            ("command", declaration.command.as_ref().map(|field| field.place)),
-            ("args", declaration.args.as_ref().map(|field| field.place)),
-            ("env", declaration.env.as_ref().map(|field| field.place)),
-            ("inherit_env", declaration.inherit_env.as_ref().map(|field| field.place)),
-            ("cwd", declaration.cwd.as_ref().map(|field| field.place)),
-        ];
-        let of_remote = [
-            ("url", declaration.url.as_ref().map(|field| field.place)),
-            ("headers", declaration.headers.as_ref().map(|field| field.place)),
-        ];
-        let (foreign, word): (&[_], _) = match kind {
+        let of_stdio = ["command", "args", "env", "inherit_env", "cwd"];
+        let of_remote = ["url", "headers", "auth", "client_cert", "client_key", "ca"];
+        let (foreign, word): (&[&str], _) = match kind {
             Kind::Stdio => (&of_remote, "a stdio server"),
             Kind::Http | Kind::Sse => (&of_stdio, "a remote server"),
         };
-        match foreign.iter().find_map(|(key, place)| place.map(|place| (key, place))) {
+        match self.declaration.origins().into_iter().find(|(field, _)| foreign.contains(field)) {
             None => Ok(()),
-            Some((key, place)) => self.problem(place, &format!("`{key}` does not go with {word}")),
+            Some((field, origin)) => self.problem(origin, &format!("`{field}` does not go with {word}")),
+        }
+    }
+
+    /// `grants` is a ceiling: using more than is written there is an error.
+    fn refuse_ungranted(&self, transport: &Transport) -> Completed<()> {
+        let Some(Located { value: grants, origin }) = &self.declaration.grants else { return Ok(()) };
+        let (is_program, is_remote) = match transport {
+            Transport::Builtin => (false, false),
+            Transport::Stdio(_) => (true, false),
+            Transport::Http(_) | Transport::Sse(_) => (false, true),
+            Transport::Dynamic(dynamic) => (dynamic.stdio.is_some(), dynamic.remote.is_some()),
+        };
+        if is_remote && grants.network == Some(false) {
+            return self.problem(origin, "a remote server uses the network, which `grants` refuses");
+        }
+        if is_program && grants.filesystem == Some(false) {
+            return self.problem(origin, "a program uses the file system, which `grants` refuses");
+        }
+        let auth = self.declaration.auth.as_ref().map(|auth| auth.value.secret.as_str());
+        let texts = transport.texts();
+        let used = texts.iter().flat_map(|(_, text)| text.references()).filter_map(|reference| {
+            match &reference.source {
+                Source::Secret(name) => Some(name.as_str()),
+                Source::Environment(_) => None,
+            }
+        });
+        let ungranted = |name: &&str| {
+            grants.secrets.as_ref().is_some_and(|granted| !granted.iter().any(|other| other == name))
+        };
+        match used.chain(auth).find(ungranted) {
+            None => Ok(()),
+            Some(name) => {
+                self.problem(origin, &format!("the secret `{name}` is used, and `grants` does not name it"))
+            }
+        }
+    }
+
+    /// A project may lower the limit on results, and not raise it.
+    fn refuse_widening(&self) -> Completed<()> {
+        let limit = self.policy.result_limit.as_ref().map_or(limits::RESULT_LIMIT, |limit| limit.value);
+        match &self.declaration.result_limit {
+            Some(own) if own.origin.layer.is_project() && own.value > limit => self.problem(
+                &own.origin,
+                &format!("a project can only lower `result_limit`, which is {limit} bytes"),
+            ),
+            Some(_) | None => Ok(()),
         }
     }
 
@@ -132,22 +208,22 @@ impl Context<'_> {
         let chosen = declaration.route.as_ref();
         if transport.remote().is_none() {
             return match chosen {
-                Some(Located { value: Route::Direct, place }) => self.problem(
-                    *place,
+                Some(Located { value: Route::Direct, origin }) => self.problem(
+                    origin,
                     "`route = \"direct\"` is for remote servers; a program always goes through the gateway",
                 ),
                 Some(Located { value: Route::Gateway, .. }) | None => Ok(Route::Gateway),
             };
         }
         let has_reference = transport.texts().iter().any(|(_, text)| text.references().next().is_some());
-        let plain = !has_reference && declaration.needs_relay.is_empty() && declaration.timeout.is_none();
+        let plain = !has_reference && needs(declaration).is_none() && declaration.timeout.is_none();
         match chosen {
-            Some(Located { value: Route::Direct, place }) if !plain => self.problem(
-                *place,
+            Some(Located { value: Route::Direct, origin }) if !plain => self.problem(
+                origin,
                 "`route = \"direct\"` hands the entry to the agent as it is: no reference, auth, filter, limit or timeout goes with it",
             ),
             Some(chosen) => Ok(chosen.value),
-            None if plain && self.layer.kind == LayerKind::User && speaks(transport) => Ok(Route::Direct),
+            None if plain && !self.is_project() && speaks(transport) => Ok(Route::Direct),
             None => Ok(Route::Gateway),
         }
     }
@@ -164,14 +240,51 @@ fn names_its_host(url: &Text) -> bool {
     url.literal().is_some() || host.is_some_and(|rest| rest.contains(['/', '?', '#']))
 }
 
+/// Whether a directory may lead out of the one that it is relative to.
+fn leaves(cwd: &Text) -> bool {
+    let Some(written) = cwd.literal() else { return true };
+    written.starts_with(['/', '~']) || written.split('/').any(|part| part == "..")
+}
+
+/// What of a declaration only the relay will do.
+fn needs(declaration: &Declaration) -> Option<&'static str> {
+    let word = |field: &Option<Located<String>>| field.as_ref().is_some_and(|word| word.value != "off");
+    let Declaration { auth, client_cert, client_key, ca, result_limit, tools, audit, pin, .. } = declaration;
+    let used = [
+        ("auth", auth.is_some()),
+        ("client_cert", client_cert.is_some()),
+        ("client_key", client_key.is_some()),
+        ("ca", ca.is_some()),
+        ("result_limit", result_limit.is_some()),
+        ("tools", tools.is_some()),
+        ("audit", word(audit)),
+        ("pin", word(pin)),
+    ];
+    used.into_iter().find(|(_, used)| *used).map(|(field, _)| field)
+}
+
 /// Why a server that is well declared does not run.
 fn obstacle(
     declaration: &Declaration,
     server: &ResolvedServer,
+    policy: &Policy,
     speaks: &dyn Fn(&Transport) -> bool,
 ) -> Option<(Code, String)> {
-    if declaration.disabled.as_ref().is_some_and(|disabled| disabled.value) {
-        return Some((Code::Disabled, "disabled in squire.toml".into()));
+    if let Some(disabled) = declaration.disabled.as_ref().filter(|disabled| disabled.value) {
+        return Some((Code::Disabled, format!("disabled in {}", disabled.origin.layer.place())));
+    }
+    if let Some(sentence) = limits::refusal(policy, server) {
+        return Some((Code::Policy, sentence));
+    }
+    if server.tier == Tier::Community {
+        let sentence = match declaration.origin.layer {
+            LayerKind::Project => "declared by the project, and not approved",
+            LayerKind::DropIn => "declared in servers.d, and not approved",
+            LayerKind::User | LayerKind::Local | LayerKind::Managed => {
+                "of the tier community, and not approved"
+            }
+        };
+        return Some((Code::NotApproved, sentence.into()));
     }
     if server.route == Route::Direct && !speaks(&server.transport) {
         let word = server.transport.as_str();
@@ -180,8 +293,8 @@ fn obstacle(
     let is_secret = |source: &Source| matches!(source, Source::Secret(_));
     let texts = server.transport.texts();
     let mut references = texts.iter().flat_map(|(_, text)| text.references());
-    let what = if let Some(field) = declaration.needs_relay.first() {
-        field.value.to_owned()
+    let what = if let Some(field) = needs(declaration) {
+        field.to_owned()
     } else if let Some(secret) = references.find(|reference| is_secret(&reference.source)) {
         secret.to_string()
     } else if server.transport.remote().is_some() && server.route == Route::Gateway {

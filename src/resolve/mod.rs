@@ -1,28 +1,34 @@
 //! Layers and a selection become resolved servers and notes. Pure: once, and every command uses this result.
 //!
-//! [`complete`] makes a server of one declaration, [`select`] picks the servers of a command line.
+//! [`complete`] makes a server of one declaration under the [`limits`] of the policy, [`select`] picks the servers of
+//! a command line.
 
 mod complete;
+mod limits;
 mod select;
 
 use squire_strategies::{Code, Name, Note, ResolvedServer, Route, Tier, Transport};
 
-use crate::config::{Layer, LayerKind, Layers, Problem, Problems};
+use crate::config::{Declaration, Layers, Policy, Problem, Problems};
 
 pub use select::{Selection, UnknownSelection};
-
-/// How many servers a project may declare.
-const PROJECT_SERVERS: usize = 16;
 
 /// One selected server: as it would run, and why it does not, if so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolved {
     /// The server.
     pub server: ResolvedServer,
-    /// Who declares it; the built-in one counts as the user's.
-    pub layer: LayerKind,
+    /// The declaration after the layers; none of the built-in server.
+    pub declaration: Option<Declaration>,
     /// The reason that leaves it out.
     pub left_out: Option<Note>,
+}
+
+impl Resolved {
+    /// Whether a repository declares it.
+    pub fn is_project(&self) -> bool {
+        self.declaration.as_ref().is_some_and(|declaration| declaration.origin.layer.is_project())
+    }
 }
 
 /// The selected servers in their order, and what else is to be said.
@@ -32,6 +38,10 @@ pub struct Resolution {
     pub entries: Vec<Resolved>,
     /// What is said of no single server.
     pub notes: Vec<Note>,
+    /// Servers without which there is no launch; `all` means every selected one.
+    pub require: Vec<String>,
+    /// Whether the agent's own servers are to be switched off.
+    pub strict: bool,
 }
 
 impl Resolution {
@@ -59,41 +69,65 @@ pub fn resolve(
     selection: &Selection,
     speaks: &dyn Fn(&Transport) -> bool,
 ) -> anyhow::Result<Resolution> {
-    let Resolution { entries, notes } = everything(layers, speaks)?;
-    let entries = select::select(layers, selection, entries)?;
-    Ok(Resolution { entries, notes })
+    let everything = everything(layers, speaks)?;
+    Ok(select::select(layers, selection, everything)?)
 }
 
 /// Resolves every declared server, whatever is selected: the built-in one, the user's, the project's.
 pub fn everything(layers: &Layers, speaks: &dyn Fn(&Transport) -> bool) -> anyhow::Result<Resolution> {
-    let (own, problems) = entries(&layers.user, speaks);
+    let (own, problems) = complete_all(&of_user(layers), &layers.policy, speaks);
     if !problems.is_empty() {
         return Err(Problems(problems).into());
     }
-    let mut entries = vec![builtin(layers.user.declarations.builtin_disabled)];
+    let mut entries = vec![builtin(layers)];
     entries.extend(own);
     let mut refused = layers.project_refused.clone();
     // A repository's mistakes leave its own file out, and stop nothing of the user.
-    if let Some(project) = &layers.project {
-        match of_project(project, &entries, speaks) {
-            Ok(of_project) => entries.extend(of_project),
-            Err(reason) => refused = Some(reason),
-        }
+    match of_project(layers, &entries, speaks) {
+        Ok(of_project) => entries.extend(of_project),
+        Err(reason) => refused.push(format!("the project's file is not used: {reason}")),
     }
-    let notes = refused.map(|reason| Note {
-        code: Code::ProjectFile,
-        server: None,
-        sentence: format!("the project's file is not used: {reason}"),
-        mend: None,
-    });
-    Ok(Resolution { entries, notes: notes.into_iter().collect() })
+    let project_file = |sentence| Note { code: Code::ProjectFile, server: None, sentence, mend: None };
+    Ok(Resolution {
+        entries,
+        notes: refused.into_iter().map(project_file).collect(),
+        ..Resolution::default()
+    })
 }
 
-fn entries(layer: &Layer, speaks: &dyn Fn(&Transport) -> bool) -> (Vec<Resolved>, Vec<Problem>) {
+/// The user's declarations with the changes of the local layer, and behind them what the local layer adds.
+fn of_user(layers: &Layers) -> Vec<Declaration> {
+    let mut declarations: Vec<Declaration> =
+        layers.user.servers.iter().map(|server| amended(server, layers)).collect();
+    let of_project = layers.project.iter().flat_map(|project| &project.servers);
+    let known: Vec<&Name> = layers.user.servers.iter().chain(of_project).map(|server| &server.name).collect();
+    let added = layers.local.servers.iter().filter(|local| !known.contains(&&local.name));
+    declarations.extend(added.cloned());
+    declarations.retain(|declaration| !is_removed(declaration));
+    declarations
+}
+
+fn amended(declaration: &Declaration, layers: &Layers) -> Declaration {
+    let mut declaration = declaration.clone();
+    if let Some(local) = layers.local.servers.iter().find(|local| local.name == declaration.name) {
+        declaration.amend(local);
+    }
+    declaration
+}
+
+fn is_removed(declaration: &Declaration) -> bool {
+    declaration.remove.as_ref().is_some_and(|remove| remove.value)
+}
+
+fn complete_all(
+    declarations: &[Declaration],
+    policy: &Policy,
+    speaks: &dyn Fn(&Transport) -> bool,
+) -> (Vec<Resolved>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut entries = Vec::new();
-    for declaration in &layer.declarations.servers {
-        match complete::complete(layer, declaration, speaks) {
+    for declaration in declarations {
+        match complete::complete(declaration, policy, speaks) {
             Ok(entry) => entries.push(entry),
             Err(problem) => problems.push(*problem),
         }
@@ -101,7 +135,7 @@ fn entries(layer: &Layer, speaks: &dyn Fn(&Transport) -> bool) -> (Vec<Resolved>
     (entries, problems)
 }
 
-fn builtin(disabled: bool) -> Resolved {
+fn builtin(layers: &Layers) -> Resolved {
     let server = ResolvedServer {
         name: Name::squire(),
         tier: Tier::Builtin,
@@ -112,34 +146,48 @@ fn builtin(disabled: bool) -> Resolved {
         description: Some("which servers this launch has, and why one is missing".into()),
         origin: String::new(),
     };
-    let left_out = disabled.then(|| left_out(&server.name, Code::Disabled, "disabled in squire.toml"));
-    Resolved { server, layer: LayerKind::User, left_out }
+    let disabled = layers.user.builtin_disabled.as_ref().filter(|disabled| disabled.value);
+    let left_out = disabled.map(|disabled| {
+        left_out(&server.name, Code::Disabled, format!("disabled in {}", disabled.origin.layer.place()))
+    });
+    Resolved { server, declaration: None, left_out }
 }
 
 fn of_project(
-    layer: &Layer,
+    layers: &Layers,
     of_user: &[Resolved],
     speaks: &dyn Fn(&Transport) -> bool,
 ) -> Result<Vec<Resolved>, String> {
-    let declared = layer.declarations.servers.len();
-    if declared > PROJECT_SERVERS {
-        let path = layer.path.display();
+    let Some(project) = &layers.project else { return Ok(Vec::new()) };
+    let limit =
+        layers.policy.max_project_servers.as_ref().map_or(limits::PROJECT_SERVERS, |limit| limit.value);
+    if let Some(first) = project.servers.first()
+        && project.servers.len() as u64 > limit
+    {
+        let path = first.origin.path.display();
         return Err(format!(
-            "{path}: it declares {declared} servers, and a project may have {PROJECT_SERVERS}"
+            "{path}: it declares {} servers, and a project may have {limit}",
+            project.servers.len()
         ));
     }
-    let (mut entries, problems) = entries(layer, speaks);
+    let taken = |name: &Name| of_user.iter().any(|other| other.server.name.collides(name));
+    let declarations: Vec<Declaration> = project
+        .servers
+        .iter()
+        // What the local layer says of a name that is the user's, it says of the user's server.
+        .map(|server| if taken(&server.name) { server.clone() } else { amended(server, layers) })
+        .filter(|declaration| !is_removed(declaration))
+        .collect();
+    let (mut entries, problems) = complete_all(&declarations, &layers.policy, speaks);
     if !problems.is_empty() {
         return Err(Problems(problems).to_string());
     }
     for entry in &mut entries {
         let name = &entry.server.name;
-        let taken = of_user.iter().any(|other| other.server.name.collides(name));
-        entry.left_out = Some(if taken {
-            left_out(name, Code::NameTaken, "a server of yours has this name, and a project can't take it")
-        } else {
-            left_out(name, Code::NotApproved, "declared by the project, and not approved")
-        });
+        if taken(name) {
+            let sentence = "a server of yours has this name, and a project can't take it";
+            entry.left_out = Some(left_out(name, Code::NameTaken, sentence));
+        }
     }
     Ok(entries)
 }
@@ -151,22 +199,22 @@ fn left_out(name: &Name, code: Code, sentence: impl Into<String>) -> Note {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::read;
+    use crate::config::{Declarations, LayerKind, read};
     use std::path::Path;
 
-    fn layer(kind: LayerKind, text: &str) -> Layer {
+    fn layer(kind: LayerKind, text: &str) -> Declarations {
         let (declarations, problems) = read(text.as_bytes(), Path::new("F"), kind);
         assert!(problems.is_empty(), "{problems:?}");
-        Layer { kind, path: "F".into(), declarations }
+        declarations
     }
 
     fn user(text: &str) -> Layers {
-        Layers { user: layer(LayerKind::User, text), project: None, project_refused: None }
+        Layers { user: layer(LayerKind::User, text), ..Layers::default() }
     }
 
     fn selection(profiles: &[&str], servers: &[&str]) -> Selection {
         let owned = |words: &[&str]| words.iter().map(ToString::to_string).collect();
-        Selection { profiles: owned(profiles), servers: owned(servers) }
+        Selection { profiles: owned(profiles), servers: owned(servers), agent: None }
     }
 
     /// Each selected server, with the code that leaves it out.

@@ -5,8 +5,11 @@ use std::fmt;
 use squire_strategies::Code;
 
 use super::complete::needs_relay;
-use super::{Resolved, left_out};
-use crate::config::{LayerKind, Layers, Profile, nearest};
+use super::{Resolution, Resolved, left_out};
+use crate::config::{AgentSettings, Filter, Layers, Located, Profile, nearest};
+
+/// The user's profile where nothing selects; a project has none of this name.
+const DEFAULT: &str = "default";
 
 /// What the command line selects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,6 +18,8 @@ pub struct Selection {
     pub profiles: Vec<String>,
     /// `--server`, in order.
     pub servers: Vec<String>,
+    /// The agent, whose own profile and filters count.
+    pub agent: Option<String>,
 }
 
 /// A selection that names what is not there. Each sentence says what is.
@@ -29,50 +34,44 @@ impl fmt::Display for UnknownSelection {
 
 impl std::error::Error for UnknownSelection {}
 
-/// Picks the selected entries. Without a selection: the profile `default`, else all that are not switched off by
-/// their own declaration.
+/// Picks the selected entries. Without a selection: the agent's own profile, else the profile `default`, else all
+/// that are not switched off by their own declaration.
 pub(super) fn select(
     layers: &Layers,
     selection: &Selection,
-    all: Vec<Resolved>,
-) -> Result<Vec<Resolved>, UnknownSelection> {
-    let of_user = layers.user.declarations.profiles.as_slice();
-    let of_project =
-        layers.project.as_ref().map(|layer| layer.declarations.profiles.as_slice()).unwrap_or_default();
+    everything: Resolution,
+) -> Result<Resolution, UnknownSelection> {
+    let Resolution { entries: all, notes, .. } = everything;
+    let of_user = layers.user.profiles.as_slice();
+    let of_project = layers.project.as_ref().map(|project| project.profiles.as_slice()).unwrap_or_default();
+    let settings = selection.agent.as_deref().and_then(|agent| settings(layers, agent));
     let mut unknown = Vec::new();
     let mut selected = Selected { all: &all, ..Selected::default() };
     for name in &selection.profiles {
         if let Some(profile) = find(of_user, name) {
-            selected.add_profile(profile, of_user, LayerKind::User);
-        } else if let Some(profile) = find(of_project, name) {
-            selected.add_profile(profile, of_project, LayerKind::Project);
+            selected.add_profile(profile, of_user, false);
+        } else if let Some(profile) = find(of_project, name).filter(|profile| profile.name != DEFAULT) {
+            selected.add_profile(profile, of_project, true);
         } else {
-            unknown.push(unknown_name(
-                "profile",
-                name,
-                of_user.iter().chain(of_project).map(|profile| profile.name.as_str()),
-            ));
+            let known = of_user.iter().chain(of_project).map(|profile| profile.name.as_str());
+            unknown.push(unknown_name("profile", name, known));
         }
     }
     for name in &selection.servers {
         // The user's server comes first in the list, so that a project can't take its name.
-        match all.iter().position(|entry| entry.server.name.as_str() == name) {
-            Some(index) => selected.add(index),
-            None => {
-                unknown.push(unknown_name(
-                    "server",
-                    name,
-                    all.iter().map(|entry| entry.server.name.as_str()),
-                ));
-            }
+        if let Some(index) = all.iter().position(|entry| entry.server.name.as_str() == name) {
+            selected.add(index);
+        } else {
+            unknown.push(unknown_name("server", name, all.iter().map(|entry| entry.server.name.as_str())));
         }
     }
     if !unknown.is_empty() {
         return Err(UnknownSelection(unknown));
     }
-    if *selection == Selection::default() {
-        if let Some(profile) = find(of_user, "default") {
-            selected.add_profile(profile, of_user, LayerKind::User);
+    if selection.profiles.is_empty() && selection.servers.is_empty() {
+        let own = settings.and_then(|settings| find(of_user, &settings.profile.as_ref()?.value));
+        if let Some(profile) = own.or_else(|| find(of_user, DEFAULT)) {
+            selected.add_profile(profile, of_user, false);
         } else {
             // What its own declaration switches off is no news at each launch.
             let disabled =
@@ -80,15 +79,22 @@ pub(super) fn select(
             selected.indexes = (0..all.len()).filter(|index| !disabled(&all[*index])).collect();
         }
     }
-    let Selected { indexes, narrowed, .. } = selected;
-    let mut all: Vec<Option<Resolved>> = all.into_iter().map(Some).collect();
-    let taken = indexes.into_iter().filter_map(|index| Some((all[index].take()?, narrowed.contains(&index))));
-    Ok(taken.map(|(entry, narrowed)| narrow(entry, narrowed)).collect())
+    let by_agent = settings.map(|settings| settings.tools.as_slice()).unwrap_or_default();
+    selected.narrow(by_agent, false);
+    let Selected { indexes, narrowed, require, strict, .. } = selected;
+    let entries = indexes.into_iter().map(|index| entry(&all[index], narrowed.contains(&index))).collect();
+    Ok(Resolution { entries, notes, require, strict })
 }
 
-fn narrow(mut entry: Resolved, narrowed: bool) -> Resolved {
+/// What the user sets for an agent.
+pub(crate) fn settings<'a>(layers: &'a Layers, agent: &str) -> Option<&'a AgentSettings> {
+    layers.user.agents.iter().find(|settings| settings.name == agent)
+}
+
+fn entry(entry: &Resolved, narrowed: bool) -> Resolved {
+    let mut entry = entry.clone();
     if narrowed && entry.left_out.is_none() {
-        let sentence = needs_relay("a profile that narrows its tools");
+        let sentence = needs_relay("a filter of its tools");
         entry.left_out = Some(left_out(&entry.server.name, Code::NeedsRelay, sentence));
     }
     entry
@@ -113,10 +119,12 @@ fn unknown_name<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>
 struct Selected<'a> {
     all: &'a [Resolved],
     indexes: Vec<usize>,
-    /// Those whose tools a profile narrows.
+    /// Those whose tools a profile or the agent narrows.
     narrowed: Vec<usize>,
     /// Profiles that are in already: one that is extended by two ways is meant once.
     profiles: Vec<&'a str>,
+    require: Vec<String>,
+    strict: bool,
 }
 
 impl<'a> Selected<'a> {
@@ -127,28 +135,36 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// A profile names servers of its own layer alone.
-    fn position(&self, name: &str, layer: LayerKind) -> Option<usize> {
-        self.all.iter().position(|entry| entry.layer == layer && entry.server.name.as_str() == name)
+    /// A profile names servers of its own side alone: the user's or the project's.
+    fn position(&self, name: &str, of_project: bool) -> Option<usize> {
+        self.all
+            .iter()
+            .position(|entry| entry.is_project() == of_project && entry.server.name.as_str() == name)
     }
 
-    fn add_profile(&mut self, profile: &'a Profile, profiles: &'a [Profile], layer: LayerKind) {
+    fn add_profile(&mut self, profile: &'a Profile, profiles: &'a [Profile], of_project: bool) {
         if self.profiles.contains(&profile.name.as_str()) {
             return;
         }
         self.profiles.push(&profile.name);
         for extended in &profile.extends {
             if let Some(found) = find(profiles, &extended.value) {
-                self.add_profile(found, profiles, layer);
+                self.add_profile(found, profiles, of_project);
             }
         }
         for server in &profile.servers {
-            if let Some(index) = self.position(&server.value, layer) {
+            if let Some(index) = self.position(&server.value, of_project) {
                 self.add(index);
             }
         }
-        let narrowed = profile.narrows.iter().filter_map(|narrowed| self.position(&narrowed.value, layer));
-        let narrowed: Vec<usize> = narrowed.collect();
+        self.narrow(&profile.tools, of_project);
+        self.require.extend(profile.require.iter().map(|name| name.value.clone()));
+        self.strict |= profile.strict.as_ref().is_some_and(|strict| strict.value);
+    }
+
+    fn narrow(&mut self, filters: &[(Located<String>, Filter)], of_project: bool) {
+        let narrowed: Vec<usize> =
+            filters.iter().filter_map(|(name, _)| self.position(&name.value, of_project)).collect();
         self.narrowed.extend(narrowed);
     }
 }

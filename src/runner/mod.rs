@@ -64,6 +64,24 @@ impl AgentProgram {
             }
         }
     }
+
+    /// Finds the user's own program for an agent: a name to look up or a path, `~/` being the home directory.
+    pub fn custom(
+        words: &[String],
+        squire: &Path,
+        project: Option<&Path>,
+        environment: &Environment,
+    ) -> Result<Self, NotRunnable> {
+        let (name, first) = words.split_first().map_or(("", words), |(name, first)| (name.as_str(), first));
+        let path = match (name.strip_prefix("~/"), environment.home()) {
+            (Some(below_home), Some(home)) => home.join(below_home),
+            _ if name.contains('/') => PathBuf::from(name),
+            _ => {
+                look_up(name.as_ref(), environment.get("PATH"), Boundaries { project, squire: Some(squire) })?
+            }
+        };
+        Ok(Self { path, name: name.into(), words: first.iter().map(OsString::from).collect() })
+    }
 }
 
 /// What a launch runs in.

@@ -1,0 +1,136 @@
+//! Finds and reads the layers.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow};
+use sha2::{Digest, Sha256};
+
+use super::consistency;
+use super::directories::Project;
+use super::problem::{Problem, Problems};
+use super::read::{read, read_drop_in};
+use super::schema::{Declarations, LayerKind, Policy};
+use crate::files;
+
+/// The machine's policy, which wins over everything.
+pub const MANAGED_POLICY: &str = "/etc/squire/policy.toml";
+/// A file that people expect to be read, and that a repository could bring.
+const NOT_LOCAL: &str = "squire.local.toml";
+
+/// Where the layers of one command are looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Sources<'a> {
+    /// The config directory.
+    pub config: &'a Path,
+    /// The project, if there is one.
+    pub project: Option<&'a Project>,
+    /// The managed policy's file.
+    pub managed: &'a Path,
+}
+
+/// All layers that a command sees.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layers {
+    /// The user's own: squire.toml, and behind it the drop-ins in the order of their names.
+    pub user: Declarations,
+    /// The user's changes for this project.
+    pub local: Declarations,
+    /// The repository's, where there is a file that can be read.
+    pub project: Option<Declarations>,
+    /// The limits: the managed policy over the user's.
+    pub policy: Policy,
+    /// Why files of the repository are not used.
+    pub project_refused: Vec<String>,
+}
+
+/// Reads the layers. A malformed file of the user or the machine is an error that names every problem; a malformed
+/// project file is set aside with its reason, as a repository must not be able to stop a launch.
+pub fn load(sources: Sources<'_>) -> Result<Layers> {
+    let mut problems = Vec::new();
+    let mut user = read_file(&sources.config.join("squire.toml"), LayerKind::User, &mut problems)?;
+    for path in drop_ins(sources.config) {
+        let bytes = read_bytes(&path)?;
+        let (drop_in, found) = read_drop_in(&bytes, &path);
+        problems.extend(found);
+        user.servers.extend(drop_in.servers);
+    }
+    let local = match sources.project {
+        Some(project) => read_file(&local_file(sources.config, project), LayerKind::Local, &mut problems)?,
+        None => Declarations::default(),
+    };
+    let managed = read_file(sources.managed, LayerKind::Managed, &mut problems)?;
+    if problems.is_empty() {
+        problems.extend(consistency::check(&user));
+    }
+    if !problems.is_empty() {
+        return Err(Problems(problems).into());
+    }
+    let mut policy = user.policy.clone();
+    policy.amend(&managed.policy);
+    let mut layers = Layers { user, local, policy, ..Layers::default() };
+    if let Some(project) = sources.project {
+        load_project(sources.config, project, &mut layers);
+    }
+    Ok(layers)
+}
+
+/// Where the user's own changes for a project lie: never in the project.
+pub fn local_file(config: &Path, project: &Project) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    let digest = Sha256::digest(project.root.as_os_str().as_bytes());
+    let hex = files::hexadecimal(digest.get(..6).unwrap_or_default());
+    let name = project.root.file_name().unwrap_or_default().to_string_lossy();
+    config.join("projects").join(format!("{name}-{hex}.toml"))
+}
+
+/// The files of `servers.d`, by name; hidden ones and those of other endings are somebody else's.
+fn drop_ins(config: &Path) -> Vec<PathBuf> {
+    let directory = config.join("servers.d");
+    let mut names = files::names_in(&directory);
+    names.retain(|name| Path::new(name).extension().is_some_and(|ending| ending == "toml"));
+    names.sort_unstable();
+    names.into_iter().map(|name| directory.join(name)).collect()
+}
+
+fn read_bytes(path: &Path) -> Result<Vec<u8>> {
+    let bytes = files::read_of_user(path).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+    Ok(bytes.unwrap_or_default())
+}
+
+fn read_file(path: &Path, layer: LayerKind, problems: &mut Vec<Problem>) -> Result<Declarations> {
+    let (declarations, found) = read(&read_bytes(path)?, path, layer);
+    problems.extend(found);
+    Ok(declarations)
+}
+
+fn load_project(config: &Path, project: &Project, layers: &mut Layers) {
+    match read_project(project) {
+        Ok(Some(declarations)) => layers.project = Some(declarations),
+        Ok(None) => {}
+        Err(reason) => layers.project_refused.push(reason),
+    }
+    let directory = project.declares_in.as_deref().unwrap_or(&project.root);
+    let not_local = directory.join(NOT_LOCAL);
+    if files::exists(&not_local) {
+        let real = local_file(config, project);
+        layers.project_refused.push(format!(
+            "{} is not read: your own changes lie in {}",
+            not_local.display(),
+            real.display()
+        ));
+    }
+}
+
+fn read_project(project: &Project) -> Result<Option<Declarations>, String> {
+    let Some(directory) = &project.declares_in else { return Ok(None) };
+    let path = directory.join(Project::FILE);
+    let refused = |reason: String| format!("the project's file is not used: {reason}");
+    let relative = path.strip_prefix(&project.root).map_err(|error| refused(error.to_string()))?;
+    let bytes = files::read_of_project(&project.root, relative)
+        .map_err(|error| refused(format!("{}: {error}", path.display())))?;
+    let (declarations, mut problems) = read(&bytes.unwrap_or_default(), &path, LayerKind::Project);
+    if problems.is_empty() {
+        problems = consistency::check(&declarations);
+    }
+    if problems.is_empty() { Ok(Some(declarations)) } else { Err(refused(Problems(problems).to_string())) }
+}

@@ -1,0 +1,61 @@
+//! What a policy does to servers. Pure.
+
+use squire_strategies::{Remote, ResolvedServer, Stdio, Transport};
+
+use crate::config::{Kind, Located, Policy};
+
+/// The largest result where nothing else is written, in bytes.
+pub(super) const RESULT_LIMIT: u64 = 64 * 1024;
+/// How many servers a project may declare where nothing else is written.
+pub(super) const PROJECT_SERVERS: u64 = 16;
+
+/// Rewrites addresses and adds variables.
+pub(super) fn apply(policy: &Policy, transport: &mut Transport) {
+    match transport {
+        Transport::Builtin => {}
+        Transport::Stdio(stdio) => add_variables(policy, stdio),
+        Transport::Http(remote) | Transport::Sse(remote) => rewrite(policy, remote),
+        Transport::Dynamic(dynamic) => {
+            dynamic.stdio.iter_mut().for_each(|stdio| add_variables(policy, stdio));
+            dynamic.remote.iter_mut().for_each(|remote| rewrite(policy, remote));
+        }
+    }
+}
+
+fn add_variables(policy: &Policy, stdio: &mut Stdio) {
+    for (name, text) in policy.env.iter().flat_map(|env| &env.value) {
+        if !stdio.env.iter().any(|(own, _)| own == name) {
+            stdio.env.push((name.clone(), text.clone()));
+        }
+    }
+}
+
+/// The first rewrite that fits is the one.
+fn rewrite(policy: &Policy, remote: &mut Remote) {
+    let rewrites = policy.rewrite_urls.iter().flat_map(|rewrites| &rewrites.value);
+    let _ = rewrites.into_iter().any(|rewrite| remote.url.replace_start(&rewrite.from, &rewrite.to));
+}
+
+/// Why a policy does not let a server run.
+pub(super) fn refusal(policy: &Policy, server: &ResolvedServer) -> Option<String> {
+    let name = server.name.as_str();
+    let fits = |globs: &Located<Vec<String>>| {
+        globs.value.iter().any(|written| glob::Pattern::new(written).is_ok_and(|glob| glob.matches(name)))
+    };
+    if let Some(denied) = policy.deny_servers.as_ref().filter(|denied| fits(denied)) {
+        return Some(format!("denied by the policy in {}", denied.origin));
+    }
+    if let Some(allowed) = policy.allow_servers.as_ref().filter(|allowed| !fits(allowed)) {
+        return Some(format!("not among the servers that the policy in {} allows", allowed.origin));
+    }
+    let kinds: &[Kind] = match &server.transport {
+        Transport::Builtin => &[],
+        Transport::Stdio(_) => &[Kind::Stdio],
+        Transport::Http(_) => &[Kind::Http],
+        Transport::Sse(_) => &[Kind::Sse],
+        Transport::Dynamic(_) => &[Kind::Stdio, Kind::Http, Kind::Sse],
+    };
+    let allowed = policy.transports.as_ref()?;
+    let refused = kinds.iter().find(|kind| !allowed.value.contains(kind))?;
+    Some(format!("the policy in {} does not allow {}", allowed.origin, refused.as_str()))
+}
