@@ -11,6 +11,7 @@
 
 mod support;
 
+mod agents_files;
 mod agents_own_config;
 mod agents_rules;
 mod bad_input;

@@ -242,10 +242,11 @@ impl Test {
     #[track_caller]
     pub(crate) fn start(self) -> Running {
         let before = self.unchanged.then(|| snapshot(&self.root()));
+        let agents_own = agents_own(&self.path("home"));
         let mut command = self.command();
         let child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        Running::new(self, child, before)
+        Running::new(self, child, before, agents_own)
     }
 
     #[track_caller]
@@ -254,7 +255,13 @@ impl Test {
     }
 
     #[track_caller]
-    fn judge(self, output: &Output, status: Option<ExitStatus>, before: Option<Snapshot>) -> Run {
+    fn judge(
+        self,
+        output: &Output,
+        status: Option<ExitStatus>,
+        before: Option<Snapshot>,
+        agents_own_before: &[AgentsOwn],
+    ) -> Run {
         let root = self.root();
         let run = Run {
             stdout: normal(&String::from_utf8_lossy(&output.stdout), &root),
@@ -276,6 +283,11 @@ impl Test {
             {
                 wrong.push(format!("{name}:\n{found}\ninstead of:\n{expected}"));
             }
+        }
+        // Every command of the suite: the agents' own user files are the agents' business.
+        let agents_own_after = agents_own(&root.join("home"));
+        if agents_own_before != agents_own_after {
+            wrong.push(format!("the agents' own: {agents_own_before:?} became {agents_own_after:?}"));
         }
         if let Some(before) = before {
             let after = snapshot(&root);
@@ -378,6 +390,32 @@ impl Run {
 pub(crate) fn many_servers(count: usize) -> String {
     let one = |number: usize| format!("[servers.s{number}]\ncommand = \"s\"\n");
     (0..count).map(one).collect::<Vec<_>>().concat()
+}
+
+/// A file of an agent: its bytes, permissions and time, or that it is not there.
+pub(crate) type AgentsOwn = (&'static str, Option<(Vec<u8>, u32, std::time::SystemTime)>);
+
+/// The agents' own user files. What is no regular file has its type alone, as it can't be read.
+fn agents_own(home: &Path) -> Vec<AgentsOwn> {
+    const FILES: &[&str] = &[
+        ".claude.json",
+        ".claude/settings.json",
+        ".codex/config.toml",
+        ".codex/auth.json",
+        ".cursor/mcp.json",
+        ".cursor/permissions.json",
+        ".config/opencode/config.json",
+        ".config/opencode/opencode.json",
+        ".config/opencode/opencode.jsonc",
+        ".opencode/opencode.json",
+    ];
+    let state = |file: &str| {
+        let path = home.join(file);
+        let metadata = fs::symlink_metadata(&path).ok()?;
+        let bytes = if metadata.is_file() { fs::read(&path).unwrap_or_default() } else { Vec::new() };
+        Some((bytes, metadata.permissions().mode(), metadata.modified().unwrap()))
+    };
+    FILES.iter().map(|file| (*file, state(file))).collect()
 }
 
 /// Kind, permissions and content of each path.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::{Run, Snapshot, Test};
+use super::{AgentsOwn, Run, Snapshot, Test};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -20,11 +20,17 @@ pub(crate) struct Running {
     test: Test,
     child: Child,
     before: Option<Snapshot>,
+    agents_own: Vec<AgentsOwn>,
 }
 
 impl Running {
-    pub(super) fn new(test: Test, child: Child, before: Option<Snapshot>) -> Self {
-        Self { test, child, before }
+    pub(super) fn new(
+        test: Test,
+        child: Child,
+        before: Option<Snapshot>,
+        agents_own: Vec<AgentsOwn>,
+    ) -> Self {
+        Self { test, child, before, agents_own }
     }
 
     pub(crate) fn path(&self, relative: &str) -> PathBuf {
@@ -88,11 +94,11 @@ impl Running {
 
     #[track_caller]
     pub(super) fn end(self, status: Option<ExitStatus>) -> (Run, ExitStatus) {
-        let Self { test, mut child, before } = self;
+        let Self { test, mut child, before, agents_own } = self;
         // An agent may end without having read it all.
         let _ = child.stdin.take().unwrap().write_all(&test.stdin);
         let output = child.wait_with_output().unwrap();
-        (test.judge(&output, status, before), output.status)
+        (test.judge(&output, status, before, &agents_own), output.status)
     }
 }
 

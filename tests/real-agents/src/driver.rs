@@ -59,6 +59,18 @@ pub fn run(
     speed: Speed,
     arguments: &[String],
 ) -> io::Result<Outcome> {
+    run_with(agent, program, transport, speed, &[], arguments)
+}
+
+/// Runs `squire launch AGENT OPTIONS -- ARGUMENTS` with one server declared.
+pub fn run_with(
+    agent: &Agent,
+    program: &Path,
+    transport: Transport,
+    speed: Speed,
+    options: &[String],
+    arguments: &[String],
+) -> io::Result<Outcome> {
     let model = Model::start("echo")?;
     let mut home = Home::new()?;
     let server = Server::new(transport, speed, &home)?;
@@ -67,7 +79,9 @@ pub fn run(
 
     let mut command = Command::new(programs::squire()?);
     command
-        .args(["launch", agent.name, "--"])
+        .args(["launch", agent.name])
+        .args(options)
+        .arg("--")
         .args(arguments)
         .current_dir(home.project())
         .env_clear()
