@@ -6,7 +6,7 @@ use core::fmt;
 
 use serde_json::{Map, Value};
 
-use crate::server::Name;
+use crate::name::Name;
 
 /// Everything that equips one agent for one launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

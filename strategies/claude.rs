@@ -280,7 +280,8 @@ static PLACEMENT: Placement = Placement {
 pub(crate) mod tests {
     use super::*;
     use crate::gateway::Gateway;
-    use crate::server::{Name, Remote, ResolvedServer, Route, Stdio, Tier};
+    use crate::name::Name;
+    use crate::server::{Remote, ResolvedServer, Route, Stdio, Tier};
     use crate::strategy::Content;
     use crate::text::Text;
     use alloc::vec;

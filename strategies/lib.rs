@@ -21,6 +21,7 @@ mod exposure;
 mod gateway;
 mod json;
 mod mcp_servers;
+mod name;
 mod placement;
 mod server;
 mod strategy;
@@ -39,8 +40,9 @@ pub use deceptive::is_deceptive;
 pub use environment::{BASE_ENVIRONMENT, LAUNCH_VARIABLE, LOADER_ENVIRONMENT, PROXY_VARIABLES};
 pub use gateway::Gateway;
 pub use json::parse as parse_jsonc;
+pub use name::{Name, NameError};
 pub use placement::{Arity, BareWord, Placement, Spot};
-pub use server::{Dynamic, Field, Name, NameError, Remote, ResolvedServer, Route, Stdio, Tier, Transport};
+pub use server::{Dynamic, Field, Remote, ResolvedServer, Route, Stdio, Tier, Transport};
 pub use strategy::{Base, Content, Description, Launch, Program, Read, Strategy};
 pub use text::{Reference, Source, Text, TextError};
 

@@ -7,6 +7,7 @@ mod json_schema;
 mod layers;
 mod problem;
 mod read;
+mod read_filter;
 mod read_server;
 mod read_settings;
 mod schema;

@@ -6,9 +6,10 @@ use toml::de::DeTable;
 
 use super::fields::{self, PROFILE, ProfileField, SECTIONS, Section};
 use super::problem::{Lines, Place, Problem};
-use super::read_server::{read_fields, read_filter, read_name, read_server};
+use super::read_filter::read_filters;
+use super::read_server::{read_fields, read_name, read_server};
 use super::read_settings::{read_agent, read_policy};
-use super::schema::{Declarations, Filter, LayerKind, Located, Profile};
+use super::schema::{Declarations, LayerKind, Profile};
 use super::table::{Entry, Reader};
 
 /// Reads the bytes of a file. Declarations are complete only where there are no problems; all problems are told.
@@ -125,7 +126,7 @@ fn read_profile<'a>(reader: &mut Reader<'a>, entry: Entry<'a>) -> Profile {
         require: Vec::new(),
         strict: None,
     };
-    check_word(reader, entry, "profile");
+    reader.check_word(entry, "profile");
     for field in reader.table(entry, "a table of the profile's fields") {
         let Some(known) = fields::find(PROFILE, field.key) else {
             let within = format!("[profiles.{}]", entry.key.escape_debug());
@@ -150,32 +151,12 @@ fn read_profile<'a>(reader: &mut Reader<'a>, entry: Entry<'a>) -> Profile {
     profile
 }
 
-/// Names that stand on a command line: letters, digits, `-` and `_`.
-pub(super) fn check_word(reader: &mut Reader<'_>, entry: Entry<'_>, what: &str) {
-    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    if entry.key.is_empty() || entry.key.starts_with('-') || !entry.key.chars().all(legal) {
-        let message = format!("the {what} name {:?} wants letters, digits, `-` and `_`", entry.key);
-        reader.problem(entry.place, message, None);
-    }
-}
-
-/// Reads `tools.NAME = { … }`: filters by server.
-pub(super) fn read_filters<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Vec<(Located<String>, Filter)> {
-    let entries = reader.table(field, "a table of filters, as in tools.NAME = { deny = [] }");
-    entries
-        .into_iter()
-        .map(|entry| {
-            let filter = read_filter(reader, entry).value;
-            (reader.located(entry.key.to_owned(), entry.place), filter)
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use squire_strategies::{Route, Text};
 
     use super::*;
+    use crate::config::Located;
     use crate::config::{Choice, Kind};
     use proptest::prelude::*;
     use std::time::Duration;

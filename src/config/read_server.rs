@@ -5,9 +5,8 @@ use toml::de::DeValue;
 
 use super::fields::{self, SERVER, ServerField};
 use super::problem::Place;
-use super::schema::{
-    Auth, Choice, Declaration, Declarations, Filter, Grants, Kind, LayerKind, Located, Trust,
-};
+use super::read_filter::read_filter;
+use super::schema::{Auth, Choice, Declaration, Declarations, Grants, Kind, LayerKind, Located, Trust};
 use super::table::{Entry, Reader};
 
 /// Reads one server into the declarations.
@@ -145,34 +144,6 @@ fn read_sampling(reader: &mut Reader<'_>, field: Entry<'_>) -> Option<Located<bo
         reader.problem(field.place, "`sampling` is refused by squire: `false` is the only value", None);
     }
     Some(sampling)
-}
-
-/// Reads `{ allow = […], deny = […] }` of globs.
-pub(super) fn read_filter<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Located<Filter> {
-    let mut filter = Filter::default();
-    for inner in reader.table(field, "a table, as in { allow = [\"repo.*\"], deny = [\"repo.delete\"] }") {
-        match inner.key {
-            "allow" => filter.allow = read_globs(reader, inner).map(|globs| globs.value),
-            "deny" => filter.deny = read_globs(reader, inner).map(|globs| globs.value).unwrap_or_default(),
-            _ => reader.unknown_key(inner, "a filter of tools", &["allow", "deny"]),
-        }
-    }
-    reader.located(filter, field.place)
-}
-
-/// Reads an array of globs.
-pub(super) fn read_globs<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located<Vec<String>>> {
-    let globs = reader.words(field, "an array of names or globs, as in [\"repo.*\"]")?;
-    for written in &globs.value {
-        if let Err(error) = glob::Pattern::new(written) {
-            reader.problem(
-                field.place,
-                format!("`{}`: {written:?} is no glob: {}", field.key, error.msg),
-                None,
-            );
-        }
-    }
-    Some(globs)
 }
 
 fn read_grants<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Located<Grants> {

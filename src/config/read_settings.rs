@@ -1,8 +1,8 @@
 //! Reads `[agents.NAME]` and `[policy]`. Pure.
 
 use super::fields::{self, AGENT, AgentField, POLICY, PolicyField};
-use super::read::{check_word, read_filters};
-use super::read_server::{read_env, read_globs};
+use super::read_filter::{read_filters, read_globs};
+use super::read_server::read_env;
 use super::schema::{AgentSettings, Kind, Located, Policy, Rewrite};
 use super::table::{Entry, Reader};
 
@@ -16,7 +16,7 @@ pub(super) fn read_agent<'a>(reader: &mut Reader<'a>, entry: Entry<'a>) -> Agent
         strategy: None,
         program: None,
     };
-    check_word(reader, entry, "agent");
+    reader.check_word(entry, "agent");
     for field in reader.table(entry, "a table of the agent's fields") {
         let Some(known) = fields::find(AGENT, field.key) else {
             let within = format!("[agents.{}]", entry.key.escape_debug());

@@ -106,6 +106,15 @@ impl<'a> Reader<'a> {
         None
     }
 
+    /// Names that stand on a command line: letters, digits, `-` and `_`.
+    pub(super) fn check_word(&mut self, entry: Entry<'_>, what: &str) {
+        let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        if entry.key.is_empty() || entry.key.starts_with('-') || !entry.key.chars().all(legal) {
+            let message = format!("the {what} name {:?} wants letters, digits, `-` and `_`", entry.key);
+            self.problem(entry.place, message, None);
+        }
+    }
+
     pub(super) fn string(&mut self, entry: Entry<'a>) -> Option<Located<String>> {
         let found = self.plain(entry, entry.value, "a string")?.to_owned();
         Some(self.located(found, entry.place))

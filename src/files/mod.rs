@@ -1,0 +1,211 @@
+//! The only code that writes to disk, and that reads for others: bounded, and without following links where a
+//! repository could have laid one.
+//!
+//! Below a root that the user chose, every component is opened on its own without following a symbolic link, so that
+//! nothing that changes meanwhile leads elsewhere. Symbolic links above the root, and of the user's own files, are the
+//! user's business.
+
+mod private;
+mod project_file;
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+pub use private::{PrivateDirectory, is_private, remove_left_behind, remove_private, write_private};
+pub use project_file::{Held, ProjectFile};
+
+/// More than any file of settings: what is larger is refused rather than read in part.
+pub const LIMIT: u64 = 1024 * 1024;
+/// An agent's own state file may hold its history.
+const AGENT_LIMIT: u64 = 64 * 1024 * 1024;
+
+const READ: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
+
+fn other(message: impl Into<String>) -> io::Error {
+    io::Error::other(message.into())
+}
+
+/// Whether something is there, a dangling symbolic link included.
+pub fn exists(path: &Path) -> bool {
+    rustix::fs::lstat(path).is_ok()
+}
+
+/// Whether two paths lead to one file.
+pub fn same_file(one: &Path, two: &Path) -> bool {
+    match (rustix::fs::stat(one), rustix::fs::stat(two)) {
+        (Ok(one), Ok(two)) => (one.st_dev, one.st_ino) == (two.st_dev, two.st_ino),
+        _ => false,
+    }
+}
+
+/// Whether a path is a program that this process may execute; an error says that it is there and may not be.
+pub fn is_executable(path: &Path) -> Result<bool, Errno> {
+    match rustix::fs::stat(path) {
+        Err(_) => Ok(false),
+        Ok(stat) if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile => Ok(false),
+        Ok(_) => rustix::fs::access(path, rustix::fs::Access::EXEC_OK).map(|()| true),
+    }
+}
+
+/// Whether a directory belongs to this user or to root, or does not exist.
+pub fn is_ours_or_absent(path: &Path) -> bool {
+    rustix::fs::stat(path).map_or(true, |stat| is_ours_or_roots(&stat))
+}
+
+/// The real path, where only the last components may be missing.
+pub fn real_path_of_existing_part(path: &Path) -> PathBuf {
+    for ancestor in path.ancestors() {
+        if let (Ok(real), Ok(rest)) = (ancestor.canonicalize(), path.strip_prefix(ancestor)) {
+            return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
+        }
+    }
+    path.to_path_buf()
+}
+
+fn is_ours_or_roots(stat: &Stat) -> bool {
+    is_ours(stat) || stat.st_uid == 0
+}
+
+fn is_ours(stat: &Stat) -> bool {
+    stat.st_uid == rustix::process::geteuid().as_raw()
+}
+
+/// Reads a file of the user; `None` where it does not exist. Links are followed: dotfiles are often linked.
+///
+/// One that somebody else owns or may write is refused: it says what runs.
+pub fn read_of_user(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let Some((bytes, stat)) = read_at_most(path, LIMIT)? else {
+        return if exists(path) { Err(other("it is a symbolic link to nothing")) } else { Ok(None) };
+    };
+    if !is_ours_or_roots(&stat) {
+        return Err(other("it belongs to somebody else"));
+    }
+    refuse_writable_by_others(&stat, "everybody may write it")?;
+    Ok(Some(bytes))
+}
+
+/// Reads a file that belongs to an agent; `None` where it does not exist.
+pub fn read_of_agent(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    Ok(read_at_most(path, AGENT_LIMIT)?.map(|(bytes, _)| bytes))
+}
+
+fn read_at_most(path: &Path, limit: u64) -> io::Result<Option<(Vec<u8>, Stat)>> {
+    match rustix::fs::open(path, READ, Mode::empty()) {
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error.into()),
+        Ok(file) => read_regular(file, limit).map(Some),
+    }
+}
+
+fn read_regular(file: OwnedFd, limit: u64) -> io::Result<(Vec<u8>, Stat)> {
+    let stat = rustix::fs::fstat(&file)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(other("it is no regular file"));
+    }
+    // One read for a file that keeps its size, not a dozen of growing ones.
+    let size = u64::try_from(stat.st_size).unwrap_or_default().min(limit);
+    let mut bytes = Vec::with_capacity(usize::try_from(size + 1).unwrap_or_default());
+    File::from(file).take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(other(format!("it is larger than {} KiB", limit / 1024)));
+    }
+    Ok((bytes, stat))
+}
+
+/// Reads a file of a repository; `None` where it does not exist. It must be the user's own, in directories that
+/// nobody else can write, and no symbolic link leads to it.
+pub fn read_of_project(root: &Path, relative: &Path) -> io::Result<Option<Vec<u8>>> {
+    let mut directory = rustix::fs::open(root, DIRECTORY, Mode::empty())?;
+    let refuse_open = |directory: &OwnedFd| -> io::Result<()> {
+        refuse_writable_by_others(&rustix::fs::fstat(directory)?, "everybody may write in its directory")
+    };
+    refuse_open(&directory)?;
+    let mut components = relative.components().peekable();
+    while let Some(component) = components.next() {
+        let Component::Normal(name) = component else { return Err(other("the path leaves the project")) };
+        let flags = if components.peek().is_some() { DIRECTORY } else { READ };
+        let opened = match open_no_follow(&directory, name, flags) {
+            Ok(None) => return Ok(None),
+            Ok(Some(opened)) => opened,
+            Err(error) => return Err(error),
+        };
+        if components.peek().is_none() {
+            let (bytes, stat) = read_regular(opened, LIMIT)?;
+            if !is_ours(&stat) {
+                return Err(other("it belongs to somebody else"));
+            }
+            refuse_writable_by_others(&stat, "everybody may write it")?;
+            return Ok(Some(bytes));
+        }
+        directory = opened;
+        refuse_open(&directory)?;
+    }
+    Ok(None)
+}
+
+fn refuse_writable_by_others(stat: &Stat, reason: &str) -> io::Result<()> {
+    if Mode::from_raw_mode(stat.st_mode).contains(Mode::WOTH) { Err(other(reason)) } else { Ok(()) }
+}
+
+fn open_no_follow(directory: &OwnedFd, name: &OsStr, flags: OFlags) -> io::Result<Option<OwnedFd>> {
+    match rustix::fs::openat(directory, name, flags | OFlags::NOFOLLOW, Mode::empty()) {
+        Ok(opened) => Ok(Some(opened)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(Errno::LOOP | Errno::NOTDIR) => {
+            let kind = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)
+                .map(|stat| FileType::from_raw_mode(stat.st_mode));
+            let shown = name.display();
+            Err(other(match kind {
+                Ok(FileType::Symlink) => format!("{shown} is a symbolic link, and squire follows none here"),
+                _ => format!("{shown} is no directory"),
+            }))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The names in a directory; none where it does not exist.
+pub fn names_in(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+fn write_new(directory: &OwnedFd, name: &str, bytes: &[u8], mode: Mode) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(directory, name, flags, Mode::RUSR | Mode::WUSR)?;
+    let written = rustix::fs::fchmod(&file, mode)
+        .map_err(io::Error::from)
+        .and_then(|()| File::from(file).write_all(bytes));
+    if written.is_err() {
+        // What could not be written whole must not stay; the error that counts is the first.
+        let _ = rustix::fs::unlinkat(directory, name, AtFlags::empty());
+    }
+    written
+}
+
+/// 128 random bits as text.
+pub fn random_name() -> io::Result<String> {
+    let mut bytes = [0_u8; 16];
+    let filled = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+    if filled < bytes.len() {
+        return Err(other("the system gave too little randomness"));
+    }
+    Ok(hexadecimal(&bytes))
+}
+
+/// Bytes as two digits each.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string can't fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
