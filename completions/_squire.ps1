@@ -28,6 +28,8 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             [CompletionResult]::new('launch', 'launch', [CompletionResultType]::ParameterValue, 'Run an agent with your servers, for this one launch')
             [CompletionResult]::new('describe', 'describe', [CompletionResultType]::ParameterValue, 'Show how an agent takes servers, and what a launch would give it; starts nothing')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the servers with tier, state, route and origin')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show one server: every value with its origin, what it may receive, and how each agent gets it')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Tell everything that is wrong or will be left out, for each agent; starts nothing')
             [CompletionResult]::new('gateway', 'gateway', [CompletionResultType]::ParameterValue, 'Stand in a server''s place: what agents start')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print what a shell needs to complete command lines of squire')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print a page of the manual')
@@ -37,6 +39,9 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
         'squire;launch' {
             [CompletionResult]::new('--profile', '--profile', [CompletionResultType]::ParameterName, 'Select the servers of a profile; several append')
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Select one server; several append, behind those of profiles')
+            [CompletionResult]::new('--require', '--require', [CompletionResultType]::ParameterName, 'Refuse the launch without this server; `all` means every selected one')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Switch the agent''s own servers off for this launch')
+            [CompletionResult]::new('--allow-missing', '--allow-missing', [CompletionResultType]::ParameterName, 'Leave servers out whose references can''t be resolved, instead of refusing the launch')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print what the launch would do, and start nothing')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: of --dry-run on stdout, else one line on stderr in the summary''s place')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Leave the summary away')
@@ -55,6 +60,20 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
         'squire;list' {
             [CompletionResult]::new('--profile', '--profile', [CompletionResultType]::ParameterName, 'List the servers of a profile alone; several append')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'squire;show' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'squire;check' {
+            [CompletionResult]::new('--agent', '--agent', [CompletionResultType]::ParameterName, 'Check for this agent alone, and whether it is installed')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--sarif', '--sarif', [CompletionResultType]::ParameterName, 'Print SARIF 2.1.0, which editors and CI show beside the lines')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break

@@ -25,6 +25,8 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand launch 'Run an agent with your servers, for this one launch'
             cand describe 'Show how an agent takes servers, and what a launch would give it; starts nothing'
             cand list 'List the servers with tier, state, route and origin'
+            cand show 'Show one server: every value with its origin, what it may receive, and how each agent gets it'
+            cand check 'Tell everything that is wrong or will be left out, for each agent; starts nothing'
             cand gateway 'Stand in a server''s place: what agents start'
             cand completions 'Print what a shell needs to complete command lines of squire'
             cand man 'Print a page of the manual'
@@ -33,6 +35,9 @@ set edit:completion:arg-completer[squire] = {|@words|
         &'squire;launch'= {
             cand --profile 'Select the servers of a profile; several append'
             cand --server 'Select one server; several append, behind those of profiles'
+            cand --require 'Refuse the launch without this server; `all` means every selected one'
+            cand --strict 'Switch the agent''s own servers off for this launch'
+            cand --allow-missing 'Leave servers out whose references can''t be resolved, instead of refusing the launch'
             cand --dry-run 'Print what the launch would do, and start nothing'
             cand --json 'Print JSON: of --dry-run on stdout, else one line on stderr in the summary''s place'
             cand -q 'Leave the summary away'
@@ -49,6 +54,18 @@ set edit:completion:arg-completer[squire] = {|@words|
         &'squire;list'= {
             cand --profile 'List the servers of a profile alone; several append'
             cand --json 'Print JSON'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;show'= {
+            cand --json 'Print JSON'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;check'= {
+            cand --agent 'Check for this agent alone, and whether it is installed'
+            cand --json 'Print JSON'
+            cand --sarif 'Print SARIF 2.1.0, which editors and CI show beside the lines'
             cand -h 'Print help'
             cand --help 'Print help'
         }

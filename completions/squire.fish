@@ -29,12 +29,17 @@ complete -c squire -n "__fish_squire_needs_command" -s V -l version -d 'Print ve
 complete -c squire -n "__fish_squire_needs_command" -f -a "launch" -d 'Run an agent with your servers, for this one launch'
 complete -c squire -n "__fish_squire_needs_command" -f -a "describe" -d 'Show how an agent takes servers, and what a launch would give it; starts nothing'
 complete -c squire -n "__fish_squire_needs_command" -f -a "list" -d 'List the servers with tier, state, route and origin'
+complete -c squire -n "__fish_squire_needs_command" -f -a "show" -d 'Show one server: every value with its origin, what it may receive, and how each agent gets it'
+complete -c squire -n "__fish_squire_needs_command" -f -a "check" -d 'Tell everything that is wrong or will be left out, for each agent; starts nothing'
 complete -c squire -n "__fish_squire_needs_command" -f -a "gateway" -d 'Stand in a server\'s place: what agents start'
 complete -c squire -n "__fish_squire_needs_command" -f -a "completions" -d 'Print what a shell needs to complete command lines of squire'
 complete -c squire -n "__fish_squire_needs_command" -f -a "man" -d 'Print a page of the manual'
 complete -c squire -n "__fish_squire_needs_command" -f -a "schema" -d 'Print the JSON Schema of squire.toml, for editors'
 complete -c squire -n "__fish_squire_using_subcommand launch" -l profile -d 'Select the servers of a profile; several append' -r
 complete -c squire -n "__fish_squire_using_subcommand launch" -l server -d 'Select one server; several append, behind those of profiles' -r
+complete -c squire -n "__fish_squire_using_subcommand launch" -l require -d 'Refuse the launch without this server; `all` means every selected one' -r
+complete -c squire -n "__fish_squire_using_subcommand launch" -l strict -d 'Switch the agent\'s own servers off for this launch'
+complete -c squire -n "__fish_squire_using_subcommand launch" -l allow-missing -d 'Leave servers out whose references can\'t be resolved, instead of refusing the launch'
 complete -c squire -n "__fish_squire_using_subcommand launch" -l dry-run -d 'Print what the launch would do, and start nothing'
 complete -c squire -n "__fish_squire_using_subcommand launch" -l json -d 'Print JSON: of --dry-run on stdout, else one line on stderr in the summary\'s place'
 complete -c squire -n "__fish_squire_using_subcommand launch" -s q -l quiet -d 'Leave the summary away'
@@ -45,11 +50,13 @@ complete -c squire -n "__fish_squire_using_subcommand describe" -s h -l help -d 
 complete -c squire -n "__fish_squire_using_subcommand list" -l profile -d 'List the servers of a profile alone; several append' -r
 complete -c squire -n "__fish_squire_using_subcommand list" -l json -d 'Print JSON'
 complete -c squire -n "__fish_squire_using_subcommand list" -s h -l help -d 'Print help'
-complete -c squire -n "__fish_squire_using_subcommand gateway" -l agent -d 'The agent that it is started for' -r -f -a "claude\t''
-codex\t''
-cursor\t''
-opencode\t''
-inspect\t''"
+complete -c squire -n "__fish_squire_using_subcommand show" -l json -d 'Print JSON'
+complete -c squire -n "__fish_squire_using_subcommand show" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand check" -l agent -d 'Check for this agent alone, and whether it is installed' -r
+complete -c squire -n "__fish_squire_using_subcommand check" -l json -d 'Print JSON'
+complete -c squire -n "__fish_squire_using_subcommand check" -l sarif -d 'Print SARIF 2.1.0, which editors and CI show beside the lines'
+complete -c squire -n "__fish_squire_using_subcommand check" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand gateway" -l agent -d 'The agent that it is started for' -r
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l project -d 'The project\'s real path' -r -F
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l profile -d 'The profiles of the launch' -r
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l config -d 'The config directory' -r -F

@@ -74,51 +74,61 @@ fn of_failure(error: &anyhow::Error) -> Vec<Finding> {
     }
 }
 
-/// Plans a launch as it is without options, and one of every enabled server, as profiles and `--server` may select any.
+/// What an agent gets of a launch without options, and of one with every enabled server, as profiles and `--server` may
+/// select any.
 fn view(
     surroundings: &Surroundings,
     agent: &Agent,
     declared: &Resolution,
     environment: &Environment,
 ) -> Result<AgentView> {
+    let mut view = AgentView { agent: agent.name.clone(), ..AgentView::default() };
     let by_default = Selection { agent: Some(agent.name.clone()), ..Selection::default() };
     let usual = surroundings.resolve(agent, &by_default)?;
+    let refusal = surroundings.look(agent, &usual, &by_default, environment, &mut view);
+    view.refusal = refusal;
+
     let is_left_out = |entry: &&Resolved, code| entry.left_out.as_ref().is_some_and(|note| note.code == code);
     let enabled = declared.entries.iter().filter(|entry| !is_left_out(entry, Code::Disabled));
     let servers: Vec<String> = enabled.map(|entry| entry.server.name.to_string()).collect();
-    let every = Selection { servers, ..by_default.clone() };
-    let mut all = surroundings.resolve(agent, &every)?;
-    all.strict = usual.strict;
-
-    let mut view = AgentView { agent: agent.name.clone(), ..AgentView::default() };
-    match surroundings.plan(agent, &usual, &by_default, &[], environment) {
-        Ok(plan) => {
-            view.lacking = lacking(&plan, &usual.require);
-            view.notes.extend(plan.artifacts.notes);
-        }
-        Err(refusal) => {
-            view.refusal = Some(format!("{refusal:#}"));
-            view.notes = usual.all_notes();
-        }
+    if !usual.entries.iter().map(|entry| entry.server.name.as_str()).eq(servers.iter().map(String::as_str)) {
+        let every = Selection { servers, ..by_default };
+        let mut all = surroundings.resolve(agent, &every)?;
+        all.strict = usual.strict;
+        // A refusal may be due to more servers than any launch has; the usual launch has its own answer.
+        let _ = surroundings.look(agent, &all, &every, environment, &mut view);
     }
-    let mut names = Vec::new();
-    let mut note_missing = |server: &ResolvedServer| {
-        let sentences = missing(server, environment);
-        names.extend(sentences.into_iter().map(|sentence| (server.name.to_string(), sentence)));
-    };
-    match surroundings.plan(agent, &all, &every, &[], environment) {
-        Ok(plan) => {
-            plan.delivered().into_iter().for_each(&mut note_missing);
-            view.notes.extend(plan.artifacts.notes);
-        }
-        // More servers than any launch may have; the usual launch has its own answer.
-        Err(_) => {
-            all.servers().into_iter().for_each(&mut note_missing);
-            view.notes.extend(all.all_notes());
-        }
-    }
-    view.missing = names;
     let lost = declared.entries.iter().filter(|entry| is_left_out(entry, Code::NameTaken));
     view.notes.extend(lost.filter_map(|entry| entry.left_out.clone()));
     Ok(view)
+}
+
+impl Surroundings {
+    /// Plans a launch and adds what it shows to the view; returns why it is refused, if so.
+    fn look(
+        &self,
+        agent: &Agent,
+        resolution: &Resolution,
+        selection: &Selection,
+        environment: &Environment,
+        view: &mut AgentView,
+    ) -> Option<String> {
+        let missing = |server: &ResolvedServer| {
+            let sentences = missing(server, environment).into_iter();
+            sentences.map(|sentence| (server.name.to_string(), sentence)).collect::<Vec<_>>()
+        };
+        match self.plan(agent, resolution, selection, &[], environment) {
+            Ok(plan) => {
+                view.missing.extend(plan.delivered().into_iter().flat_map(missing));
+                view.lacking.extend(lacking(&plan, &resolution.require));
+                view.notes.extend(plan.artifacts.notes);
+                None
+            }
+            Err(refusal) => {
+                view.missing.extend(resolution.servers().into_iter().flat_map(missing));
+                view.notes.extend(resolution.all_notes());
+                Some(format!("{refusal:#}"))
+            }
+        }
+    }
 }
