@@ -3,11 +3,12 @@
 pub mod render;
 pub mod sarif;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use squire_strategies::{Code, Effect, Note};
 
-use crate::config::{Place, Problem};
+use crate::config::{Origin, Place, Problem};
 use crate::resolve::Resolved;
 
 /// How much a finding matters.
@@ -86,12 +87,23 @@ impl Finding {
             ..self
         }
     }
+}
 
-    /// The same finding, whichever agents it concerns.
-    fn is_same(&self, other: &Self) -> bool {
-        let Self { code, severity, message, help, server, agents: _, path, place } = self;
-        (code, severity, server, place) == (&other.code, &other.severity, &other.server, &other.place)
-            && (message, help, path) == (&other.message, &other.help, &other.path)
+/// What makes two findings the same, whichever agents they concern.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Identity {
+    code: &'static str,
+    server: Option<String>,
+    message: String,
+    help: Option<String>,
+    path: Option<PathBuf>,
+    place: Option<Place>,
+}
+
+impl Identity {
+    fn of(finding: &Finding) -> Self {
+        let Finding { code, severity: _, message, help, server, agents: _, path, place } = finding.clone();
+        Self { code, server, message, help, path, place }
     }
 }
 
@@ -131,16 +143,47 @@ pub struct Known<'a> {
 pub fn findings(known: Known<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = known.project_problems.iter().map(of_project).collect();
     found.extend(known.notes.iter().filter_map(|note| of_project_file(note, known)));
+    let places = Places::of(known.entries);
+    let mut indexes: BTreeMap<Identity, usize> = BTreeMap::new();
     for view in known.agents {
-        for finding in of_agent(view, known.entries) {
-            match found.iter_mut().find(|other| other.is_same(&finding)) {
-                Some(same) if same.agents.contains(&view.agent) => {}
-                Some(same) => same.agents.push(view.agent.clone()),
-                None => found.push(Finding { agents: vec![view.agent.clone()], ..finding }),
+        for finding in of_agent(view, &places) {
+            let index = *indexes.entry(Identity::of(&finding)).or_insert(found.len());
+            if index == found.len() {
+                found.push(finding);
+            }
+            if let Some(told) = found.get_mut(index).filter(|told| !told.agents.contains(&view.agent)) {
+                told.agents.push(view.agent.clone());
             }
         }
     }
     sorted(found)
+}
+
+/// Where servers are declared.
+struct Places<'a> {
+    /// The user's server stands before a project's of the same name.
+    first: BTreeMap<&'a str, &'a Origin>,
+    of_project: BTreeMap<&'a str, &'a Origin>,
+}
+
+impl<'a> Places<'a> {
+    fn of(entries: &'a [Resolved]) -> Self {
+        let mut places = Self { first: BTreeMap::new(), of_project: BTreeMap::new() };
+        for declaration in entries.iter().filter_map(|entry| entry.declaration.as_ref()) {
+            let (name, origin) = (declaration.name.as_str(), &declaration.origin);
+            places.first.entry(name).or_insert(origin);
+            if origin.layer.is_project() {
+                places.of_project.insert(name, origin);
+            }
+        }
+        places
+    }
+
+    /// Only a project's server loses its name.
+    fn find(&self, server: &str, code: &str) -> Option<&'a Origin> {
+        let places = if code == Code::NameTaken.as_str() { &self.of_project } else { &self.first };
+        places.get(server).copied()
+    }
 }
 
 /// In the order of files and lines; what has no place comes last.
@@ -170,20 +213,20 @@ fn of_project_file(note: &Note, known: Known<'_>) -> Option<Finding> {
     })
 }
 
-fn of_agent(view: &AgentView, entries: &[Resolved]) -> Vec<Finding> {
+fn of_agent(view: &AgentView, places: &Places<'_>) -> Vec<Finding> {
     // Whether an agent asks before it uses a tool is no defect of a configuration; files are told for all agents.
     let told = |note: &&Note| !matches!(note.code, Code::AgentApproval | Code::ProjectFile);
-    let mut found: Vec<Finding> = view.notes.iter().filter(told).map(|note| of_note(note, entries)).collect();
+    let mut found: Vec<Finding> = view.notes.iter().filter(told).map(|note| of_note(note, places)).collect();
     for (server, sentence) in &view.missing {
         let help = "set it, or give it a default as in ${env:NAME:-default}";
         found.push(Finding {
             help: Some(help.into()),
-            ..of_server("unset-variable", Severity::Error, server, sentence, entries)
+            ..of_server("unset-variable", Severity::Error, server, sentence, places)
         });
     }
     for (server, sentence) in &view.lacking {
         let message = format!("it is required, and would not be there: {sentence}");
-        found.push(of_server("required", Severity::Error, server, &message, entries));
+        found.push(of_server("required", Severity::Error, server, &message, places));
     }
     found.extend(view.refusal.as_ref().map(Finding::refused));
     found.extend(
@@ -192,7 +235,7 @@ fn of_agent(view: &AgentView, entries: &[Resolved]) -> Vec<Finding> {
     found
 }
 
-fn of_note(note: &Note, entries: &[Resolved]) -> Finding {
+fn of_note(note: &Note, places: &Places<'_>) -> Finding {
     let severity = match note.code.effect() {
         Effect::LeftOut | Effect::SwitchedOff => Severity::Warning,
         Effect::Remark => Severity::Note,
@@ -201,26 +244,23 @@ fn of_note(note: &Note, entries: &[Resolved]) -> Finding {
     let Some(server) = &note.server else {
         return Finding { help: note.mend.clone(), ..Finding::new(code, severity, &note.sentence) };
     };
-    let finding = of_server(code, severity, server.as_str(), &note.sentence, entries);
+    let finding = of_server(code, severity, server.as_str(), &note.sentence, places);
     Finding { help: note.mend.clone(), ..finding }
 }
 
-/// A finding where its server is declared. The user's server stands before a project's of the same name, and only the
-/// project's loses it.
+/// A finding where its server is declared.
 fn of_server(
     code: &'static str,
     severity: Severity,
     server: &str,
     message: &str,
-    entries: &[Resolved],
+    places: &Places<'_>,
 ) -> Finding {
-    let lost = code == Code::NameTaken.as_str();
-    let of_name = |entry: &&Resolved| entry.server.name.as_str() == server && (entry.is_project() || !lost);
-    let declaration = entries.iter().find(of_name).and_then(|entry| entry.declaration.as_ref());
+    let origin = places.find(server, code);
     Finding {
         server: Some(server.to_owned()),
-        path: declaration.map(|declaration| declaration.origin.path.to_path_buf()),
-        place: declaration.map(|declaration| declaration.origin.place),
+        path: origin.map(|origin| origin.path.to_path_buf()),
+        place: origin.map(|origin| origin.place),
         ..Finding::new(code, severity, message)
     }
 }
