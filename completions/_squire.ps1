@@ -28,6 +28,8 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             [CompletionResult]::new('launch', 'launch', [CompletionResultType]::ParameterValue, 'Run an agent with your servers, for this one launch')
             [CompletionResult]::new('describe', 'describe', [CompletionResultType]::ParameterValue, 'Show how an agent takes servers, and what a launch would give it; starts nothing')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the servers with tier, state, route and origin')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show one server: every value with its origin, what it may receive, and how each agent gets it')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Tell everything that is wrong or will be left out, for each agent; starts nothing')
             [CompletionResult]::new('gateway', 'gateway', [CompletionResultType]::ParameterValue, 'Stand in a server''s place: what agents start')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print what a shell needs to complete command lines of squire')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print a page of the manual')
@@ -58,6 +60,20 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
         'squire;list' {
             [CompletionResult]::new('--profile', '--profile', [CompletionResultType]::ParameterName, 'List the servers of a profile alone; several append')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'squire;show' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'squire;check' {
+            [CompletionResult]::new('--agent', '--agent', [CompletionResultType]::ParameterName, 'Check for this agent alone, and whether it is installed')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--sarif', '--sarif', [CompletionResultType]::ParameterName, 'Print SARIF 2.1.0, which editors and CI show beside the lines')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break

@@ -16,6 +16,9 @@ _squire() {
             ",$1")
                 cmd="squire"
                 ;;
+            squire,check)
+                cmd="squire__subcmd__check"
+                ;;
             squire,completions)
                 cmd="squire__subcmd__completions"
                 ;;
@@ -37,6 +40,9 @@ _squire() {
             squire,schema)
                 cmd="squire__subcmd__schema"
                 ;;
+            squire,show)
+                cmd="squire__subcmd__show"
+                ;;
             *)
                 ;;
         esac
@@ -44,12 +50,30 @@ _squire() {
 
     case "${cmd}" in
         squire)
-            opts="-h -V --help --version launch describe list gateway completions man schema"
+            opts="-h -V --help --version launch describe list show check gateway completions man schema"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__check)
+            opts="-h --agent --json --sarif --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --agent)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -183,6 +207,20 @@ _squire() {
             ;;
         squire__subcmd__schema)
             opts="-h --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__show)
+            opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -25,6 +25,8 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand launch 'Run an agent with your servers, for this one launch'
             cand describe 'Show how an agent takes servers, and what a launch would give it; starts nothing'
             cand list 'List the servers with tier, state, route and origin'
+            cand show 'Show one server: every value with its origin, what it may receive, and how each agent gets it'
+            cand check 'Tell everything that is wrong or will be left out, for each agent; starts nothing'
             cand gateway 'Stand in a server''s place: what agents start'
             cand completions 'Print what a shell needs to complete command lines of squire'
             cand man 'Print a page of the manual'
@@ -52,6 +54,18 @@ set edit:completion:arg-completer[squire] = {|@words|
         &'squire;list'= {
             cand --profile 'List the servers of a profile alone; several append'
             cand --json 'Print JSON'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;show'= {
+            cand --json 'Print JSON'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;check'= {
+            cand --agent 'Check for this agent alone, and whether it is installed'
+            cand --json 'Print JSON'
+            cand --sarif 'Print SARIF 2.1.0, which editors and CI show beside the lines'
             cand -h 'Print help'
             cand --help 'Print help'
         }

@@ -29,6 +29,8 @@ complete -c squire -n "__fish_squire_needs_command" -s V -l version -d 'Print ve
 complete -c squire -n "__fish_squire_needs_command" -f -a "launch" -d 'Run an agent with your servers, for this one launch'
 complete -c squire -n "__fish_squire_needs_command" -f -a "describe" -d 'Show how an agent takes servers, and what a launch would give it; starts nothing'
 complete -c squire -n "__fish_squire_needs_command" -f -a "list" -d 'List the servers with tier, state, route and origin'
+complete -c squire -n "__fish_squire_needs_command" -f -a "show" -d 'Show one server: every value with its origin, what it may receive, and how each agent gets it'
+complete -c squire -n "__fish_squire_needs_command" -f -a "check" -d 'Tell everything that is wrong or will be left out, for each agent; starts nothing'
 complete -c squire -n "__fish_squire_needs_command" -f -a "gateway" -d 'Stand in a server\'s place: what agents start'
 complete -c squire -n "__fish_squire_needs_command" -f -a "completions" -d 'Print what a shell needs to complete command lines of squire'
 complete -c squire -n "__fish_squire_needs_command" -f -a "man" -d 'Print a page of the manual'
@@ -48,6 +50,12 @@ complete -c squire -n "__fish_squire_using_subcommand describe" -s h -l help -d 
 complete -c squire -n "__fish_squire_using_subcommand list" -l profile -d 'List the servers of a profile alone; several append' -r
 complete -c squire -n "__fish_squire_using_subcommand list" -l json -d 'Print JSON'
 complete -c squire -n "__fish_squire_using_subcommand list" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand show" -l json -d 'Print JSON'
+complete -c squire -n "__fish_squire_using_subcommand show" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand check" -l agent -d 'Check for this agent alone, and whether it is installed' -r
+complete -c squire -n "__fish_squire_using_subcommand check" -l json -d 'Print JSON'
+complete -c squire -n "__fish_squire_using_subcommand check" -l sarif -d 'Print SARIF 2.1.0, which editors and CI show beside the lines'
+complete -c squire -n "__fish_squire_using_subcommand check" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l agent -d 'The agent that it is started for' -r
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l project -d 'The project\'s real path' -r -F
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l profile -d 'The profiles of the launch' -r

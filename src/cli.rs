@@ -31,6 +31,10 @@ pub enum Command {
     Describe(Describe),
     /// List the servers with tier, state, route and origin
     List(List),
+    /// Show one server: every value with its origin, what it may receive, and how each agent gets it
+    Show(Show),
+    /// Tell everything that is wrong or will be left out, for each agent; starts nothing
+    Check(Check),
     /// Stand in a server's place: what agents start
     Gateway(Gateway),
     /// Print what a shell needs to complete command lines of squire
@@ -129,6 +133,42 @@ pub struct List {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `squire show`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  squire show github
+  squire show github --json | jq .fields")]
+pub struct Show {
+    /// The server
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `squire check`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  squire check
+  squire check --agent codex
+  squire check --sarif > squire.sarif
+
+Exit code 0: neither error nor warning. 1: there is one. 2: the command line is wrong.")]
+pub struct Check {
+    /// Check for this agent alone, and whether it is installed
+    #[arg(long, value_name = "AGENT")]
+    pub agent: Option<String>,
+    /// Print JSON
+    #[arg(long, conflicts_with = "sarif")]
+    pub json: bool,
+    /// Print SARIF 2.1.0, which editors and CI show beside the lines
+    #[arg(long)]
+    pub sarif: bool,
 }
 
 /// `squire gateway`.

@@ -2,16 +2,19 @@
 //!
 //! Data flows one way. [`config`] reads the layers of declarations. [`resolve`], pure, makes resolved servers and
 //! notes of them, once. A strategy (crate `squire-strategies`, pure) turns servers into artifacts for one agent;
-//! [`plan`] joins them with the user's words, and [`report`] shows a plan as `--dry-run` does. [`runner`] alone acts:
+//! [`plan`] joins them with the user's words, and [`report`] shows a plan as `--dry-run` does; [`findings`] gathers what
+//! is wrong. [`runner`] alone acts:
 //! it stages, runs the agent and puts everything back. Agents start [`gateway`] in a server's place, which reads the
 //! same layers. [`files`] alone writes to disk, [`output`] alone prints, and `main` alone ends the process.
 
 pub mod cli;
 pub mod commands;
 pub mod config;
+mod declared;
 pub mod environment;
 pub mod exit;
 pub mod files;
+pub mod findings;
 pub mod gateway;
 pub mod mcp;
 pub mod output;
@@ -52,6 +55,8 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         Command::Launch(launch) => commands::launch::run(&launch, &environment),
         Command::Describe(describe) => commands::describe::run(&describe, &environment),
         Command::List(list) => commands::list::run(&list, &environment),
+        Command::Show(show) => commands::show::run(&show, &environment),
+        Command::Check(check) => commands::check::run(&check, &environment),
         Command::Gateway(gateway) => gateway::run(&gateway, &environment),
         Command::Completions(completions) => Ok(commands::completions::run(&completions)),
         Command::Man(man) => commands::man::run(&man),

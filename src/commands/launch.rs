@@ -52,7 +52,7 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
 }
 
 /// What a server needs of the environment and does not find there, each as a sentence.
-fn missing(server: &ResolvedServer, environment: &Environment) -> Vec<String> {
+pub(super) fn missing(server: &ResolvedServer, environment: &Environment) -> Vec<String> {
     let value = |source: &Source| match source {
         Source::Environment(name) => environment.get(name).map(|value| value.to_string_lossy().into_owned()),
         Source::Secret(_) => None,
@@ -106,24 +106,31 @@ fn leave_out_missing(resolution: &mut Resolution, environment: &Environment) {
 
 /// `--require`: a server that the agent would not get refuses the launch, as far as that is known before the start.
 fn refuse_without_required(plan: &Plan, required: &[String]) -> Result<()> {
+    let lacking = lacking(plan, required);
+    if !lacking.is_empty() {
+        let lines: Vec<String> = lacking.iter().map(|(name, reason)| format!("{name}: {reason}")).collect();
+        bail!("nothing was started, as it lacks what is required:\n  {}", lines.join("\n  "));
+    }
+    Ok(())
+}
+
+/// The required servers that a plan does not deliver, each with the reason.
+pub(super) fn lacking(plan: &Plan, required: &[String]) -> Vec<(String, String)> {
     let delivered: Vec<&str> = plan.delivered().iter().map(|server| server.name.as_str()).collect();
     let all = required.iter().any(|name| name == "all");
     let wanted = plan.servers.iter().map(|server| server.name.as_str()).filter(|_| all);
     let named = required.iter().map(String::as_str).filter(|name| *name != "all");
-    let mut lacking: Vec<String> = Vec::new();
+    let mut lacking: Vec<(String, String)> = Vec::new();
     let obstacles = plan.obstacles();
     for name in wanted.chain(named).filter(|name| !delivered.contains(name)) {
         let server = plan.servers.iter().find(|server| server.name.as_str() == name);
         let reason = server.and_then(|server| obstacles.get(&server.name)).map(|note| note.sentence.as_str());
-        let line = format!("{name}: {}", reason.unwrap_or("it is not selected"));
-        if !lacking.contains(&line) {
-            lacking.push(line);
+        let one = (name.to_owned(), reason.unwrap_or("it is not selected").to_owned());
+        if !lacking.contains(&one) {
+            lacking.push(one);
         }
     }
-    if !lacking.is_empty() {
-        bail!("nothing was started, as it lacks what is required:\n  {}", lacking.join("\n  "));
-    }
-    Ok(())
+    lacking
 }
 
 /// Says what the agent gets, on stderr, as stdout is the agent's.

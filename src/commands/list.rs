@@ -39,12 +39,13 @@ pub fn run(options: &cli::List, environment: &Environment) -> Result<Exit> {
     Ok(Exit::DONE)
 }
 
-fn state(entry: &Resolved) -> &'static str {
+/// The word for whether it runs.
+pub(super) fn state(entry: &Resolved) -> &'static str {
     entry.left_out.as_ref().map_or("on", |note| note.code.as_str())
 }
 
 /// What runs, as a person would type it; a user and password in an address are not shown.
-fn target(entry: &Resolved) -> String {
+pub(super) fn target(entry: &Resolved) -> String {
     match &entry.server.transport {
         Transport::Builtin => "in squire itself".into(),
         Transport::Stdio(stdio) => program(stdio),
@@ -63,7 +64,7 @@ fn program(stdio: &Stdio) -> String {
 }
 
 /// A path as people write it.
-fn below_home(origin: &str, home: Option<&Path>) -> String {
+pub(super) fn below_home(origin: &str, home: Option<&Path>) -> String {
     let below = home.and_then(|home| Path::new(origin).strip_prefix(home).ok());
     below.map_or_else(|| origin.to_owned(), |below| format!("~/{}", below.display()))
 }
@@ -77,7 +78,8 @@ fn quoted(word: &str) -> String {
     }
 }
 
-fn without_user(url: &str) -> String {
+/// An address without the user and password in it.
+pub(super) fn without_user(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     match authority.rsplit_once('@') {

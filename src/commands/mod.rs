@@ -1,5 +1,6 @@
 //! One file a subcommand, and what several of them begin with.
 
+pub mod check;
 pub mod completions;
 pub mod describe;
 pub mod inspect;
@@ -7,6 +8,7 @@ pub mod launch;
 pub mod list;
 pub mod man;
 pub mod schema;
+pub mod show;
 
 use std::path::{Path, PathBuf};
 
@@ -61,6 +63,17 @@ impl Surroundings {
         let program =
             settings.and_then(|settings| settings.program.as_ref()).map(|program| program.value.clone());
         Ok(Agent { name: name.to_owned(), strategy, program })
+    }
+
+    /// The agents that squire knows, and behind them the user's own.
+    fn agents(&self) -> Result<Vec<Agent>> {
+        let mut names: Vec<&str> = AGENTS.iter().map(|strategy| strategy.name()).collect();
+        for settings in &self.layers.user.agents {
+            if !names.contains(&settings.name.as_str()) {
+                names.push(&settings.name);
+            }
+        }
+        names.into_iter().map(|name| self.agent(name)).collect()
     }
 
     fn resolve(&self, agent: &Agent, selection: &Selection) -> Result<Resolution> {

@@ -41,6 +41,8 @@ pub struct Layers {
     pub policy: Policy,
     /// Why files of the repository are not used.
     pub project_refused: Vec<String>,
+    /// What is wrong with the repository's file, where that is why it is not used.
+    pub project_problems: Vec<Problem>,
 }
 
 /// Reads the layers. A malformed file of the user or the machine is an error that names every problem; a malformed
@@ -107,7 +109,10 @@ fn load_project(config: &Path, project: &Project, layers: &mut Layers) {
     match read_project(project) {
         Ok(Some(declarations)) => layers.project = Some(declarations),
         Ok(None) => {}
-        Err(reason) => layers.project_refused.push(reason),
+        Err(ProjectRefused { reason, problems }) => {
+            layers.project_refused.push(format!("the project's file is not used: {reason}"));
+            layers.project_problems = problems;
+        }
     }
     let directory = project.declares_in.as_deref().unwrap_or(&project.root);
     let not_local = directory.join(NOT_LOCAL);
@@ -121,16 +126,27 @@ fn load_project(config: &Path, project: &Project, layers: &mut Layers) {
     }
 }
 
-fn read_project(project: &Project) -> Result<Option<Declarations>, String> {
+/// Why a project's file is set aside; the problems are empty where it could not be read at all.
+struct ProjectRefused {
+    reason: String,
+    problems: Vec<Problem>,
+}
+
+fn read_project(project: &Project) -> Result<Option<Declarations>, ProjectRefused> {
     let Some(directory) = &project.declares_in else { return Ok(None) };
     let path = directory.join(Project::FILE);
-    let refused = |reason: String| format!("the project's file is not used: {reason}");
-    let relative = path.strip_prefix(&project.root).map_err(|error| refused(error.to_string()))?;
+    let unreadable = |reason: String| ProjectRefused { reason, problems: Vec::new() };
+    let relative = path.strip_prefix(&project.root).map_err(|error| unreadable(error.to_string()))?;
     let bytes = files::read_of_project(&project.root, relative)
-        .map_err(|error| refused(format!("{}: {error}", path.display())))?;
+        .map_err(|error| unreadable(format!("{}: {error}", path.display())))?;
     let (declarations, mut problems) = read(&bytes.unwrap_or_default(), &path, LayerKind::Project);
     if problems.is_empty() {
         problems = consistency::check(&declarations);
     }
-    if problems.is_empty() { Ok(Some(declarations)) } else { Err(refused(Problems(problems).to_string())) }
+    if problems.is_empty() {
+        Ok(Some(declarations))
+    } else {
+        let reason = Problems(problems.clone()).to_string();
+        Err(ProjectRefused { reason, problems })
+    }
 }

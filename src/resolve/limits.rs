@@ -5,7 +5,7 @@ use squire_strategies::{Remote, ResolvedServer, Stdio, Transport};
 use crate::config::{Kind, Located, Policy};
 
 /// The largest result where nothing else is written, in bytes.
-pub(super) const RESULT_LIMIT: u64 = 64 * 1024;
+pub(crate) const RESULT_LIMIT: u64 = 64 * 1024;
 /// How many servers a project may declare where nothing else is written.
 pub(super) const PROJECT_SERVERS: u64 = 16;
 

@@ -11,6 +11,7 @@ use squire_strategies::{Code, Name, Note, ResolvedServer, Route, Tier, Transport
 
 use crate::config::{Declaration, Layers, Policy, Problem, Problems};
 
+pub(crate) use limits::RESULT_LIMIT;
 pub use select::{Selection, UnknownSelection};
 
 /// One selected server: as it would run, and why it does not, if so.
@@ -42,6 +43,8 @@ pub struct Resolution {
     pub require: Vec<String>,
     /// Whether the agent's own servers are to be switched off.
     pub strict: bool,
+    /// What is wrong with the project's file, where that is why it is not used.
+    pub project_problems: Vec<Problem>,
 }
 
 impl Resolution {
@@ -82,15 +85,20 @@ pub fn everything(layers: &Layers, speaks: &dyn Fn(&Transport) -> bool) -> anyho
     let mut entries = vec![builtin(layers)];
     entries.extend(own);
     let mut refused = layers.project_refused.clone();
+    let mut project_problems = layers.project_problems.clone();
     // A repository's mistakes leave its own file out, and stop nothing of the user.
     match of_project(layers, &entries, speaks) {
         Ok(of_project) => entries.extend(of_project),
-        Err(reason) => refused.push(format!("the project's file is not used: {reason}")),
+        Err((reason, problems)) => {
+            refused.push(format!("the project's file is not used: {reason}"));
+            project_problems.extend(problems);
+        }
     }
     let project_file = |sentence| Note { code: Code::ProjectFile, server: None, sentence, mend: None };
     Ok(Resolution {
         entries,
         notes: refused.into_iter().map(project_file).collect(),
+        project_problems,
         ..Resolution::default()
     })
 }
@@ -157,7 +165,7 @@ fn of_project(
     layers: &Layers,
     of_user: &[Resolved],
     speaks: &dyn Fn(&Transport) -> bool,
-) -> Result<Vec<Resolved>, String> {
+) -> Result<Vec<Resolved>, (String, Vec<Problem>)> {
     let Some(project) = &layers.project else { return Ok(Vec::new()) };
     let limit =
         layers.policy.max_project_servers.as_ref().map_or(limits::PROJECT_SERVERS, |limit| limit.value);
@@ -165,10 +173,9 @@ fn of_project(
         && project.servers.len() as u64 > limit
     {
         let path = first.origin.path.display();
-        return Err(format!(
-            "{path}: it declares {} servers, and a project may have {limit}",
-            project.servers.len()
-        ));
+        let count = project.servers.len();
+        let reason = format!("{path}: it declares {count} servers, and a project may have {limit}");
+        return Err((reason, Vec::new()));
     }
     let taken = |name: &Name| of_user.iter().any(|other| other.server.name.collides(name));
     let declarations: Vec<Declaration> = project
@@ -180,7 +187,7 @@ fn of_project(
         .collect();
     let (mut entries, problems) = complete_all(&declarations, &layers.policy, speaks);
     if !problems.is_empty() {
-        return Err(Problems(problems).to_string());
+        return Err((Problems(problems.clone()).to_string(), problems));
     }
     for entry in &mut entries {
         let name = &entry.server.name;

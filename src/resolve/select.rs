@@ -41,7 +41,7 @@ pub(super) fn select(
     selection: &Selection,
     everything: Resolution,
 ) -> Result<Resolution, UnknownSelection> {
-    let Resolution { entries: all, notes, .. } = everything;
+    let Resolution { entries: all, notes, project_problems, .. } = everything;
     let of_user = layers.user.profiles.as_slice();
     let of_project = layers.project.as_ref().map(|project| project.profiles.as_slice()).unwrap_or_default();
     let settings = selection.agent.as_deref().and_then(|agent| settings(layers, agent));
@@ -83,7 +83,7 @@ pub(super) fn select(
     selected.narrow(by_agent, false);
     let Selected { indexes, narrowed, require, strict, .. } = selected;
     let entries = indexes.into_iter().map(|index| entry(&all[index], narrowed.contains(&index))).collect();
-    Ok(Resolution { entries, notes, require, strict })
+    Ok(Resolution { entries, notes, require, strict, project_problems })
 }
 
 /// What the user sets for an agent.

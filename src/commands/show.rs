@@ -1,0 +1,210 @@
+//! `squire show`: one server, every value with its origin.
+
+mod render;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use squire_strategies::{Effect, Name, ResolvedServer, Source, Transport};
+
+use super::list::without_user;
+use super::{Agent, Surroundings};
+use crate::cli;
+use crate::config::{Origin, nearest};
+use crate::declared::{self, written};
+use crate::environment::Environment;
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::resolve::{RESULT_LIMIT, Resolved, Selection, UnknownSelection, everything, resolve};
+
+/// Runs the command.
+pub fn run(options: &cli::Show, environment: &Environment) -> Result<Exit> {
+    let surroundings = Surroundings::find(environment)?;
+    let declared = everything(&surroundings.layers, &|transport: &Transport| transport.remote().is_some())?;
+    let entry = find(&declared.entries, &options.name)?;
+    let shown = Shown {
+        entry,
+        routes: routes(&surroundings, entry, environment)?,
+        fields: fields(entry, &surroundings),
+        secrets: secrets(entry),
+        profiles: profiles(&surroundings, entry)?,
+    };
+    Output::default().data(&if options.json {
+        format!("{:#}\n", render::json(&shown))
+    } else {
+        render::text(&shown, environment.home().as_deref())
+    });
+    Ok(Exit::DONE)
+}
+
+/// Everything that is shown of a server.
+struct Shown<'a> {
+    entry: &'a Resolved,
+    routes: Vec<AgentRoute>,
+    fields: Vec<Field>,
+    secrets: Vec<String>,
+    profiles: Vec<String>,
+}
+
+/// How one agent gets the server, or why it does not.
+struct AgentRoute {
+    agent: String,
+    /// `direct`, `gateway`, `left-out`, `switched-off` or `refused`.
+    route: &'static str,
+    reason: Option<String>,
+}
+
+/// A value, and who says so: nobody where it is the default.
+struct Field {
+    name: &'static str,
+    value: Value,
+    origin: Option<Origin>,
+}
+
+fn find<'a>(entries: &'a [Resolved], name: &str) -> Result<&'a Resolved> {
+    if let Some(entry) = entries.iter().find(|entry| entry.server.name.as_str() == name) {
+        return Ok(entry);
+    }
+    let known: Vec<&str> = entries.iter().map(|entry| entry.server.name.as_str()).collect();
+    let help = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are: {}", known.join(", ")),
+    };
+    Err(UnknownSelection(vec![format!("there is no server {name:?}; {help}")]).into())
+}
+
+fn routes(
+    surroundings: &Surroundings,
+    entry: &Resolved,
+    environment: &Environment,
+) -> Result<Vec<AgentRoute>> {
+    let agents = surroundings.agents()?;
+    agents.iter().map(|agent| route(surroundings, agent, &entry.server.name, environment)).collect()
+}
+
+/// Plans a launch with this server alone.
+fn route(
+    surroundings: &Surroundings,
+    agent: &Agent,
+    name: &Name,
+    environment: &Environment,
+) -> Result<AgentRoute> {
+    let selection = Selection {
+        servers: vec![name.to_string()],
+        agent: Some(agent.name.clone()),
+        ..Selection::default()
+    };
+    let told = |route, reason| AgentRoute { agent: agent.name.clone(), route, reason };
+    let resolution = surroundings.resolve(agent, &selection)?;
+    let plan = match surroundings.plan(agent, &resolution, &selection, &[], environment) {
+        Ok(plan) => plan,
+        Err(refusal) => return Ok(told("refused", Some(format!("{refusal:#}")))),
+    };
+    if let Some(note) = plan.obstacles().get(name) {
+        let is_off = note.code.effect() == Effect::SwitchedOff;
+        return Ok(told(if is_off { "switched-off" } else { "left-out" }, Some(note.sentence.clone())));
+    }
+    let server = plan.servers.iter().find(|server| server.name == *name);
+    Ok(told(server.map_or("left-out", |server| server.route.as_str()), None))
+}
+
+/// What is written, and behind it what holds where nothing is written: the policy's word, or the default.
+fn fields(entry: &Resolved, surroundings: &Surroundings) -> Vec<Field> {
+    let Some(declaration) = &entry.declaration else { return Vec::new() };
+    let mut fields: Vec<Field> = written(declaration)
+        .into_iter()
+        .map(|written| {
+            let value = match (written.field, written.value) {
+                ("url", Value::String(url)) => json!(without_user(&url)),
+                (_, value) => value,
+            };
+            Field { name: written.field, value, origin: Some(written.origin.clone()) }
+        })
+        .collect();
+    let policy = &surroundings.layers.policy;
+    let timeout = policy.timeout.as_ref();
+    let result_limit = policy.result_limit.as_ref();
+    let unwritten = [
+        (
+            "timeout",
+            declared::duration(timeout.map_or(ResolvedServer::TIMEOUT, |timeout| timeout.value)),
+            timeout.map(|timeout| &timeout.origin),
+        ),
+        ("startup_timeout", declared::duration(ResolvedServer::STARTUP_TIMEOUT), None),
+        (
+            "result_limit",
+            declared::size(result_limit.map_or(RESULT_LIMIT, |limit| limit.value)),
+            result_limit.map(|limit| &limit.origin),
+        ),
+    ];
+    for (name, value, origin) in unwritten {
+        if !fields.iter().any(|field| field.name == name) {
+            fields.push(Field { name, value, origin: origin.cloned() });
+        }
+    }
+    fields
+}
+
+/// The names of the secrets that the declaration uses.
+fn secrets(entry: &Resolved) -> Vec<String> {
+    let texts = entry.server.transport.texts();
+    let used = texts.iter().flat_map(|(_, text)| text.references()).filter_map(|reference| match &reference
+        .source
+    {
+        Source::Secret(name) => Some(name.clone()),
+        Source::Environment(_) => None,
+    });
+    let auth = entry.declaration.as_ref().and_then(|declaration| declaration.auth.as_ref());
+    unique(used.chain(auth.map(|auth| auth.value.secret.clone())))
+}
+
+/// The variables of the user's environment that the declaration reads or hands on.
+fn variables(server: &ResolvedServer) -> Vec<String> {
+    unique(server.declared_variables().into_iter().map(str::to_owned))
+}
+
+/// The variables that the declaration and the policy set.
+fn set_variables(server: &ResolvedServer) -> Vec<String> {
+    let stdio = match &server.transport {
+        Transport::Stdio(stdio) => Some(stdio),
+        Transport::Dynamic(dynamic) => dynamic.stdio.as_ref(),
+        Transport::Builtin | Transport::Http(_) | Transport::Sse(_) => None,
+    };
+    unique(stdio.into_iter().flat_map(|stdio| &stdio.env).map(|(name, _)| name.clone()))
+}
+
+/// Whether it is a program, which has the base environment too.
+fn is_program(server: &ResolvedServer) -> bool {
+    match &server.transport {
+        Transport::Stdio(_) => true,
+        Transport::Dynamic(dynamic) => dynamic.stdio.is_some(),
+        Transport::Builtin | Transport::Http(_) | Transport::Sse(_) => false,
+    }
+}
+
+fn unique(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut unique = Vec::new();
+    for name in names {
+        if !unique.contains(&name) {
+            unique.push(name);
+        }
+    }
+    unique
+}
+
+/// The profiles that select it: the user's, then the project's.
+fn profiles(surroundings: &Surroundings, entry: &Resolved) -> Result<Vec<String>> {
+    let layers = &surroundings.layers;
+    let of_project = layers.project.iter().flat_map(|project| &project.profiles);
+    let mut selecting = Vec::new();
+    for profile in layers.user.profiles.iter().chain(of_project) {
+        let selection = Selection { profiles: vec![profile.name.clone()], ..Selection::default() };
+        let resolution = resolve(layers, &selection, &|_| true)?;
+        let is_it = |other: &Resolved| {
+            other.server.name == entry.server.name && other.is_project() == entry.is_project()
+        };
+        if resolution.entries.iter().any(is_it) {
+            selecting.push(profile.name.clone());
+        }
+    }
+    Ok(unique(selecting.into_iter()))
+}

@@ -1,0 +1,150 @@
+//! One server as text for people and as JSON for scripts.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::super::list::{below_home, state, target};
+use super::{AgentRoute, Field, Shown, is_program, set_variables, variables};
+use crate::config::Origin;
+use crate::declared::toml;
+use crate::printable::printable;
+
+/// The server as text.
+pub(super) fn text(shown: &Shown<'_>, home: Option<&Path>) -> String {
+    let server = &shown.entry.server;
+    let mut out = String::new();
+    let reason = shown.entry.left_out.as_ref().map(|note| format!(": {}", note.sentence));
+    let mut rows = vec![
+        ("tier", server.tier.as_str().to_owned()),
+        ("state", format!("{}{}", state(shown.entry), reason.unwrap_or_default())),
+        ("transport", server.transport.as_str().to_owned()),
+        ("route", routes(&shown.routes)),
+        ("runs", target(shown.entry)),
+    ];
+    if let Some(declaration) = &shown.entry.declaration {
+        rows.push(("declared", place(&declaration.origin, home)));
+    }
+    rows.push(("receives", receives(shown)));
+    rows.push(("secrets", listed(&shown.secrets)));
+    rows.push(("profiles", listed(&shown.profiles)));
+    // Writing to a string can't fail.
+    let _ = writeln!(out, "{}", server.name);
+    for (title, value) in rows {
+        let _ = writeln!(out, "  {title:9}  {}", printable(&value));
+    }
+    fields(&mut out, &shown.fields, home);
+    out
+}
+
+fn fields(out: &mut String, fields: &[Field], home: Option<&Path>) {
+    let origin = |field: &Field| {
+        field.origin.as_ref().map_or_else(|| "default".to_owned(), |origin| place(origin, home))
+    };
+    let rows: Vec<[String; 3]> = fields
+        .iter()
+        .map(|field| [field.name.into(), printable(&toml(&field.value)), printable(&origin(field))])
+        .collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+    let (names, values) = (width(0), width(1));
+    for (index, [name, value, origin]) in rows.iter().enumerate() {
+        if index == 0 {
+            out.push('\n');
+        }
+        // Writing to a string can't fail.
+        let _ = writeln!(out, "{name:names$}  {value:values$}  {origin}");
+    }
+}
+
+fn place(origin: &Origin, home: Option<&Path>) -> String {
+    format!("{} ({})", below_home(&origin.to_string(), home), origin.layer.as_str())
+}
+
+/// One line: agents that get it in the same way, or lack it for the same reason, stand together.
+fn routes(routes: &[AgentRoute]) -> String {
+    let mut groups: Vec<(&AgentRoute, Vec<&str>)> = Vec::new();
+    for route in routes {
+        let is_same = |other: &AgentRoute| (other.route, &other.reason) == (route.route, &route.reason);
+        match groups.iter_mut().find(|(other, _)| is_same(other)) {
+            Some((_, agents)) => agents.push(&route.agent),
+            None => groups.push((route, vec![&route.agent])),
+        }
+    }
+    let group = |(route, agents): &(&AgentRoute, Vec<&str>)| {
+        let words = match route.route {
+            "left-out" => "left out of",
+            "switched-off" => "switched off in",
+            "refused" => "refused by",
+            "gateway" => "through the gateway in",
+            other => &format!("{other} in"),
+        };
+        let reason = route.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        format!("{words} {}{reason}", agents.join(", "))
+    };
+    groups.iter().map(group).collect::<Vec<_>>().join("; ")
+}
+
+fn receives(shown: &Shown<'_>) -> String {
+    let server = &shown.entry.server;
+    let mut parts = Vec::new();
+    if is_program(server) {
+        parts.push("the base environment".to_owned());
+    }
+    let set = set_variables(server);
+    if !set.is_empty() {
+        parts.push(format!("{} as declared", set.join(", ")));
+    }
+    let read = variables(server);
+    if !read.is_empty() {
+        parts.push(format!("of your environment {}", read.join(", ")));
+    }
+    if parts.is_empty() { "nothing of your environment".into() } else { parts.join("; ") }
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "none".into() } else { names.join(", ") }
+}
+
+/// The server as JSON. Keys are stable; new ones may come.
+pub(super) fn json(shown: &Shown<'_>) -> Value {
+    let server = &shown.entry.server;
+    let routes: Vec<Value> = shown
+        .routes
+        .iter()
+        .map(|route| json!({ "agent": route.agent, "route": route.route, "reason": route.reason }))
+        .collect();
+    let fields: Vec<Value> = shown.fields.iter().map(field).collect();
+    json!({
+        "name": server.name.as_str(),
+        "tier": server.tier.as_str(),
+        "state": state(shown.entry),
+        "reason": shown.entry.left_out.as_ref().map(|note| note.sentence.as_str()),
+        "transport": server.transport.as_str(),
+        "routes": routes,
+        "runs": target(shown.entry),
+        "origin": (!server.origin.is_empty()).then_some(server.origin.as_str()),
+        "layer": shown.entry.declaration.as_ref().map(|declaration| declaration.origin.layer.as_str()),
+        "description": server.description,
+        "fields": fields,
+        "environment": {
+            "base": is_program(server),
+            "set": set_variables(server),
+            "read": variables(server),
+        },
+        "secrets": shown.secrets,
+        "profiles": shown.profiles,
+    })
+}
+
+fn field(field: &Field) -> Value {
+    let origin = field.origin.as_ref();
+    json!({
+        "field": field.name,
+        "value": field.value,
+        "layer": origin.map_or("default", |origin| origin.layer.as_str()),
+        "path": origin.map(|origin| origin.path.to_string_lossy()),
+        "line": origin.map(|origin| origin.place.line),
+        "column": origin.map(|origin| origin.place.column),
+    })
+}

@@ -1,0 +1,273 @@
+//! `squire check`: everything that is wrong or will be left out, before a launch.
+
+use serde_json::{Value, json};
+
+use crate::support::{Test, many_servers};
+
+const EVERY: &str = "(claude, codex, cursor, opencode, inspect)";
+const USER: &str = "<T>/home/.config/squire/squire.toml";
+const RELAY: &str = "needs the relaying gateway, which this version of squire does not have yet";
+const HELP: &str = "  help: set it, or give it a default as in ${env:NAME:-default}\n";
+
+fn check(config: &str) -> Test {
+    Test::new().config(config).args(["check"]).unchanged()
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn a_clean_configuration_has_nothing_to_report() {
+    let config = "[servers.a]\ncommand = \"a\"\nenv = { A = \"${env:HOME}\", B = \"${env:NO:-b}\" }\n";
+    check(config).stdout("nothing to report\n").success();
+    Test::new().args(["check"]).stdout("nothing to report\n").unchanged().success();
+    let nothing = parsed(&check(config).args(["--json"]).any_stdout().success().stdout);
+    assert_eq!(nothing, json!({ "findings": [], "errors": 0, "warnings": 0 }));
+}
+
+#[test]
+fn a_note_alone_is_no_failure() {
+    check("[servers.a]\ncommand = \"a\"\ntimeout = \"9s\"\n")
+        .stdout(format!(
+            "{USER}:1:10: note: a: Cursor has no place for its timeouts [unenforced] (cursor)\n1 note\n"
+        ))
+        .success();
+}
+
+#[test]
+fn every_severity_in_the_order_of_lines_and_agents_merged() {
+    let config = "[servers.key]\nurl = \"https://h.example/\"\nheaders = { Authorization = \"Bearer x\" }\n\
+                  [servers.slow]\ncommand = \"a\"\ntimeout = \"9s\"\nenv = { A = \"${env:NOPE}\" }\n\
+                  [servers.wiki]\nurl = \"https://h.example/\"\nauth = { type = \"bearer\", secret = \"w\" }\n";
+    let expected = format!(
+        "{USER}:1:10: warning: key: the header Authorization would stand in an argument, which every user of the machine can read [exposed] (codex)\n\
+         {USER}:1:10: warning: key: the header Authorization would stand in a file of the project, which may be committed [exposed] (cursor)\n\
+         {USER}:1:10: warning: key: the header Authorization would stand in a variable that OpenCode hands to every server it starts [exposed] (opencode)\n\
+         {USER}:4:10: error: slow: env.A needs ${{env:NOPE}}, which is not set or empty [unset-variable] {EVERY}\n{HELP}\
+         {USER}:4:10: note: slow: Cursor has no place for its timeouts [unenforced] (cursor)\n\
+         {USER}:8:10: warning: wiki: auth {RELAY} [needs-relay] {EVERY}\n\
+         1 error, 4 warnings, 1 note\n"
+    );
+    check(config).stdout(expected).code(1);
+}
+
+#[test]
+fn a_malformed_file_of_the_user_is_told_whole() {
+    let config = "[servers.a]\ncomand = \"a\"\n[servers.b]\ncommand = 1\n";
+    check(config)
+        .stdout(format!(
+            "{USER}:2:1: error: unknown key `comand` in [servers.a] [invalid]\n  help: did you mean `command`?\n\
+             {USER}:4:11: error: `command` wants a program, or an array of a program and its arguments, and this is of type integer [invalid]\n\
+             2 errors\n"
+        ))
+        .code(1);
+    let found = parsed(&check(config).args(["--json"]).any_stdout().code(1).stdout);
+    let places: Vec<&Value> =
+        found["findings"].as_array().unwrap().iter().map(|finding| &finding["line"]).collect();
+    assert_eq!(places, [2, 4]);
+    assert_eq!(found["findings"][0]["agents"], json!([]));
+    assert_eq!((&found["errors"], &found["warnings"]), (&json!(2), &json!(0)));
+}
+
+#[test]
+fn what_only_the_resolution_finds_is_told_too() {
+    check("[servers.a]\ncommand = \"a\"\nurl = \"https://h/\"\n")
+        .stdout(format!(
+            "{USER}:3:1: error: [servers.a]: both `command` and `url`: one server has one of them [invalid]\n1 error\n"
+        ))
+        .code(1);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_a_finding() {
+    let run = check("").mode("home/.config/squire/squire.toml", 0o666).any_stdout().code(1);
+    assert!(run.stdout.starts_with(&format!("error: {USER}: ")), "{}", run.stdout);
+    assert!(run.stdout.ends_with(" [refused]\n1 error\n"), "{}", run.stdout);
+}
+
+#[test]
+fn a_malformed_project_file_is_an_error_here() {
+    let file = "<T>/project/squire.toml";
+    // What its syntax says, what its references say, what its resolution says.
+    for (written, place, told) in [
+        ("[servers.x\n", "1:11", ""),
+        ("[profiles.p]\nservers = [\"x\"]\n", "2:12", "there is no server \"x\" in this layer"),
+        (
+            "[servers.x]\ncommand = \"${env:X}\"\n",
+            "2:1",
+            "[servers.x]: a project's `command` can't hold a reference",
+        ),
+    ] {
+        let run = Test::new()
+            .write("project/squire.toml", written)
+            .args(["check"])
+            .unchanged()
+            .any_stdout()
+            .code(1);
+        let expected = format!("{file}:{place}: error: the project's file is not used: {told}");
+        assert!(run.stdout.starts_with(&expected), "{expected}\n{}", run.stdout);
+        assert!(run.stdout.ends_with(" [project-file]\n1 error\n"), "{}", run.stdout);
+    }
+    Test::new()
+        .write("project/squire.toml", many_servers(17))
+        .args(["check"])
+        .unchanged()
+        .stdout(format!(
+            "{file}: error: the project's file is not used: {file}: it declares 17 servers, and a project may have 16 [project-file]\n1 error\n"
+        ))
+        .code(1);
+}
+
+#[test]
+fn a_local_file_in_the_project_is_told() {
+    let run =
+        Test::new().write("project/squire.local.toml", "").args(["check"]).any_stdout().unchanged().code(1);
+    let expected = "error: <T>/project/squire.local.toml is not read: your own changes lie in <T>/home/.config/squire/projects/project-";
+    assert!(run.stdout.starts_with(expected), "{}", run.stdout);
+}
+
+#[test]
+fn b33_b35_a_projects_servers_are_left_out_at_their_place() {
+    check("[servers.mine]\ncommand = \"a\"\n")
+        .write("project/squire.toml", "[servers.x]\ncommand = \"x\"\n[servers.mine]\ncommand = \"x\"\n")
+        .stdout(format!(
+            "<T>/project/squire.toml:1:10: warning: x: declared by the project, and not approved [not-approved] {EVERY}\n\
+             <T>/project/squire.toml:3:10: warning: mine: a server of yours has this name, and a project can't take it [name-taken] {EVERY}\n\
+             2 warnings\n"
+        ))
+        .code(1);
+}
+
+/// A profile `default` hides no server from the check, and what it requires is looked at.
+#[test]
+fn servers_outside_of_the_usual_launch_are_checked() {
+    check(
+        "[servers.a]\ncommand = \"a\"\ndisabled = true\n[servers.b]\ncommand = \"b\"\nargs = [\"${env:NOPE}\"]\n\
+         [servers.off]\ncommand = \"off\"\ndisabled = true\n\
+         [profiles.default]\nservers = [\"a\"]\nrequire = [\"a\"]\n",
+    )
+    .stdout(format!(
+        "{USER}:1:10: warning: a: disabled in squire.toml [disabled] {EVERY}\n\
+         {USER}:1:10: error: a: it is required, and would not be there: disabled in squire.toml [required] {EVERY}\n\
+         {USER}:4:10: error: b: args needs ${{env:NOPE}}, which is not set or empty [unset-variable] {EVERY}\n{HELP}\
+         2 errors, 1 warning\n"
+    ))
+    .code(1);
+}
+
+#[test]
+fn the_users_own_agents_are_checked() {
+    let config = "[servers.a]\ncommand = \"a\"\ntimeout = \"9s\"\n\
+                  [agents.mine]\nstrategy = \"cursor\"\nprogram = [\"mine\"]\n";
+    let told = |agents: &str| {
+        format!("{USER}:1:10: note: a: Cursor has no place for its timeouts [unenforced] ({agents})\n")
+    };
+    check(config).stdout(told("cursor, mine") + "1 note\n").success();
+    check(config)
+        .args(["--agent", "mine"])
+        .stdout(told("mine") + "note: mine was not found on PATH [not-installed] (mine)\n2 notes\n")
+        .success();
+    check(config).args(["--agent", "mine"]).agent("mine", "").stdout(told("mine") + "1 note\n").success();
+}
+
+#[test]
+fn a_refusal_of_an_agent_is_an_error_of_that_agent() {
+    check("[servers.a]\ncommand = \"a\"\n")
+        .env("OPENCODE_CONFIG_CONTENT", "{ \"mcp\": 1 }")
+        .stdout(
+            "error: OPENCODE_CONFIG_CONTENT is set, and its `mcp` is no object [refused] (opencode)\n1 error\n",
+        )
+        .code(1);
+}
+
+#[test]
+fn directories_that_a_launch_refuses_are_an_error() {
+    let test = Test::new();
+    let inside = test.path("project/config");
+    let run = test.env("SQUIRE_CONFIG_DIR", inside).args(["check"]).unchanged().any_stdout().code(1);
+    assert!(run.stdout.starts_with("error: <T>/project/config lies inside the project"), "{}", run.stdout);
+}
+
+#[test]
+fn json_has_every_key() {
+    let run = check("[servers.a]\ncommand = \"a\"\nenv = { A = \"${env:NOPE}\" }\n")
+        .args(["--json", "--agent", "claude"])
+        .agent("claude", "")
+        .any_stdout()
+        .code(1);
+    assert_eq!(
+        parsed(&run.stdout),
+        json!({
+            "findings": [{
+                "code": "unset-variable",
+                "severity": "error",
+                "message": "env.A needs ${env:NOPE}, which is not set or empty",
+                "help": "set it, or give it a default as in ${env:NAME:-default}",
+                "server": "a",
+                "agents": ["claude"],
+                "path": USER,
+                "line": 1,
+                "column": 10,
+            }],
+            "errors": 1,
+            "warnings": 0,
+        })
+    );
+}
+
+#[test]
+fn sarif_has_a_rule_a_code_and_an_address() {
+    let config = "[servers.a]\ncommand = \"a\"\nenv = { A = \"${env:NOPE}\" }\n";
+    let test = Test::new();
+    let directory = test.path("home/a b é");
+    let run = test
+        .write("home/a b é/squire.toml", config)
+        .env("SQUIRE_CONFIG_DIR", directory)
+        .env("OPENCODE_CONFIG_CONTENT", "{ \"mcp\": 1 }")
+        .args(["check", "--sarif"])
+        .unchanged()
+        .any_stdout()
+        .code(1);
+    let sarif = parsed(&run.stdout);
+    assert_eq!(sarif["version"], "2.1.0");
+    let run = &sarif["runs"][0];
+    assert_eq!(sarif["runs"].as_array().unwrap().len(), 1);
+    assert_eq!(run["columnKind"], "unicodeCodePoints");
+    let driver = &run["tool"]["driver"];
+    assert_eq!((&driver["name"], &driver["version"]), (&json!("squire"), &json!(env!("CARGO_PKG_VERSION"))));
+    let rules: Vec<&Value> = driver["rules"].as_array().unwrap().iter().map(|rule| &rule["id"]).collect();
+    assert_eq!(rules, ["unset-variable", "refused"]);
+    assert_eq!(
+        run["results"][0],
+        json!({
+            "ruleId": "unset-variable",
+            "ruleIndex": 0,
+            "level": "error",
+            "message": { "text": "a: env.A needs ${env:NOPE}, which is not set or empty; set it, or give it a default as in ${env:NAME:-default} (claude, codex, cursor, opencode, inspect)" },
+            "locations": [{
+                "physicalLocation": {
+                    "artifactLocation": { "uri": "file://<T>/home/a%20b%20%C3%A9/squire.toml" },
+                    "region": { "startLine": 1, "startColumn": 10 },
+                },
+            }],
+        })
+    );
+    assert_eq!(run["results"][1]["locations"], json!([]));
+}
+
+/// What files say acts on no terminal.
+#[test]
+fn what_is_shown_is_printable() {
+    let run = check("[servers.a]\ncommand = \"a\"\n\"x\\u001b[2J\" = 1\n").any_stdout().code(1);
+    assert!(!run.stdout.contains('\u{1b}'), "{:?}", run.stdout);
+}
+
+#[test]
+fn a_wrong_command_line() {
+    check("")
+        .args(["--agent", "claud"])
+        .stderr("squire: there is no agent \"claud\"; did you mean `claude`?\n")
+        .code(2);
+    check("").args(["--json", "--sarif"]).any_stderr().code(2);
+}
