@@ -76,6 +76,9 @@ impl Bench {
         for servers in [1, 20, 1000] {
             bench.add(root, servers, "hello", SQUIRE.as_ref(), "list");
         }
+        for servers in [20, 1000] {
+            bench.add(root, servers, "hello", SQUIRE.as_ref(), "check");
+        }
         bench.add(root, 20, "hello", SQUIRE.as_ref(), "describe codex");
         bench
     }
@@ -113,7 +116,8 @@ impl Bench {
                 let (cpu, start) = (cpu_of_children(), Instant::now());
                 let status = measured.command.status().unwrap();
                 let (wall, cpu) = (start.elapsed().as_secs_f64() * 1000.0, cpu_of_children() - cpu);
-                assert!(status.success(), "{}: {status}", measured.name);
+                // `check` of very many servers finds that OpenCode can't take them.
+                assert!(matches!(status.code(), Some(0 | 1)), "{}: {status}", measured.name);
                 if round > 0 {
                     measured.cpu.push(cpu);
                     measured.wall.push(wall);
