@@ -114,8 +114,9 @@ fn codexs_own_servers_are_switched_off_by_name() {
 #[test]
 fn codexs_own_servers_of_odd_names_are_switched_off_too() {
     let odd = ["a.b", "with space", "\"quoted\"", "back\\slash", "é", "a=b", "x\ny"];
-    let declared: String =
+    let declared: Vec<String> =
         odd.iter().map(|name| format!("[mcp_servers.{}]\nurl = \"x\"\n", json!(name))).collect();
+    let declared = declared.concat();
     let run = launch("codex", "codex", DOCS)
         .write("home/.codex/config.toml", format!("{declared}[mcp_servers.own]\nurl = \"x\"\n"))
         .args(["--strict", "--quiet", "--server", "docs"])
@@ -267,7 +268,7 @@ require = [\"all\"]
 #[test]
 fn what_is_required_and_left_out_refuses() {
     let refused = |words: &[&str], lines: &[String]| {
-        let lines: String = lines.iter().map(|line| format!("  {line}\n")).collect();
+        let lines = lines.iter().map(|line| format!("  {line}\n")).collect::<Vec<_>>().concat();
         let run = launch("claude", "claude", MIXED)
             .args(words.iter().copied())
             .stderr(format!("squire: nothing was started, as it lacks what is required:\n{lines}"))

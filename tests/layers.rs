@@ -78,7 +78,7 @@ fn drop_ins_are_never_started() {
         assert!(run.stderr.contains(&format!("left out: evil ({reason})")), "{}", run.stderr);
         assert!(!run.agent().to_string().contains("evil"));
     }
-    let run = test.clone().args(["launch", "inspect"]).any_stdout().any_stderr().ends().0;
+    let run = test.clone().args(["launch", "inspect"]).any_stdout().any_stderr().code(1);
     assert!(!run.path("home/pwned").exists());
     let run = test.clone().args(gateway_words(&test, "evil", "claude")).any_stdout();
     let run = run.stderr(format!("squire: the server evil could not be started: {reason}\n")).code(1);
@@ -140,7 +140,7 @@ fn a_collision_is_told_with_both_places() {
 /// Dotfiles are often linked; a link to nothing or a file that anybody may write is not passed over.
 #[test]
 fn drop_ins_by_a_link_and_by_others() {
-    let test = Test::new().write("elsewhere/x", "command = \"x\"\n").link("<T>", "unused");
+    let test = Test::new().write("elsewhere/x", "command = \"x\"\n");
     let target = test.path("elsewhere/x");
     let test = test.link(target, &format!("{DROP_INS}/linked.toml"));
     assert_eq!(
@@ -340,4 +340,38 @@ fn two_layers_that_disagree_in_type() {
         &Test::new().config(user).local("[servers.b]\ndisabled = true\n"),
         "<L>:1:10: [servers.b]: neither `command` nor `url`: one of them says what the server is",
     );
+}
+
+/// B35: a drop-in's name is the user's too.
+#[test]
+fn b35_a_project_takes_no_name_of_a_drop_in_nor_of_the_local_layer() {
+    let test = drop_in(Test::new(), "git-hub.toml", "command = \"mine\"\n");
+    let test = test.local("[servers.Wiki]\ncommand = \"wiki\"\n");
+    let test = test.project("[servers.Git_Hub]\ncommand = \"x\"\n[servers.wiki]\ncommand = \"x\"\n");
+    assert_eq!(
+        test.listed(&["name", "state"]),
+        ["git-hub | not-approved", "Wiki | on", "Git_Hub | name-taken", "wiki | name-taken"]
+    );
+}
+
+/// The layers lie where the variables say, and a gateway takes them from its entry alone.
+#[test]
+fn b60_the_layers_lie_in_the_config_directory() {
+    for (variable, value, directory) in
+        [("SQUIRE_CONFIG_DIR", "elsewhere", "elsewhere"), ("XDG_CONFIG_HOME", "xdg", "xdg/squire")]
+    {
+        let test = Test::new();
+        let local = local_path(&test, "project").replace("home/.config/squire", directory);
+        let place = test.path(value);
+        let test = test
+            .env_remove("HOME")
+            .env(variable, place)
+            .write(&format!("{directory}/servers.d/a.toml"), "command = \"a\"\n")
+            .write(&local, "[servers.b]\ncommand = \"b\"\n");
+        let origins = [format!("<T>/{directory}/servers.d/a.toml:1"), format!("<T>/{local}:1")];
+        let expected = [format!("b | {}", origins[1]), format!("a | {}", origins[0])];
+        let mut found = test.listed(&["name", "origin"]);
+        found.sort_by(|one, other| other.cmp(one));
+        assert_eq!(found, expected);
+    }
 }

@@ -1,8 +1,10 @@
 //! `[agents.NAME]`: the user's own commands, which speak a known agent's language, and what is set for known ones.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
-use crate::support::{Run, Test, gateway_words};
+use crate::support::{Run, SQUIRE, Test, gateway_words};
 
 const SERVER: &str = "[servers.a]\ncommand = [\"<server>\", \"stdio\", \"--log\", \"<T>/log\"]\n";
 const OWN: &str = "[agents.my-claude]\nstrategy = \"claude\"\nprogram = [\"fuelclaude\", \"--team\"]\n";
@@ -56,21 +58,27 @@ fn its_gateway_entry_names_it_and_works() {
     assert!(run.path("log").exists(), "the server was not started");
 }
 
-/// The built-in server knows the launch of an agent of the user's own.
+/// The built-in server tells what this launch was given.
 #[test]
-fn its_built_in_server_answers() {
-    let test = own("");
+fn its_built_in_server_knows_the_launch() {
     let call = concat!(
         r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#,
         "\n",
         r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"list_servers","arguments":{}}}"#,
         "\n"
     );
-    let words = gateway_words(&test, "squire", "my-claude");
-    let run = test.args(words).stdin(call).any_stdout().success();
-    let answer: Value = serde_json::from_str(run.stdout.lines().nth(1).unwrap()).unwrap();
-    assert_ne!(answer["result"]["isError"], true, "{answer}");
-    assert!(answer.to_string().contains("a"), "{answer}");
+    let test = own("[servers.b]\ncommand = \"b\"\ndescription = \"mine\"\n");
+    let words = gateway_words(&test, "squire", "my-claude").join(" ");
+    let run = test
+        .write("call", call)
+        .script("bin/fuelclaude", &format!("#!/bin/sh\n{SQUIRE} {words} < <T>/call > <T>/answer\n"))
+        .args(["launch", "my-claude", "--quiet", "--server", "squire", "--server", "b"])
+        .success();
+    let answers = fs::read_to_string(run.path("answer")).unwrap();
+    let answer: Value = serde_json::from_str(answers.lines().nth(1).unwrap()).unwrap();
+    assert_eq!(answer["result"]["structuredContent"]["agent"], "my-claude");
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.ends_with("\nb (stdio): mine"), "{text}");
 }
 
 #[test]
