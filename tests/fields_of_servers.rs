@@ -1,6 +1,6 @@
 //! Every field of a server that is none of the plain ones: what is wrong with it is told with its place.
 
-use crate::support::Test;
+use crate::support::{Test, gateway_words};
 
 const FILE: &str = "<T>/home/.config/squire/squire.toml";
 
@@ -361,5 +361,65 @@ fn a_filter_is_never_passed_over() {
         test.args(["launch", agent, "--profile", profile])
             .stderr(format!("squire: {agent} gets {told}\n"))
             .success();
+    }
+}
+
+/// One mistake is told once.
+#[test]
+fn authentication_of_the_wrong_type_is_told_once() {
+    of_remote(
+        "auth = \"bearer\"",
+        "<F>:2:8: `auth` wants a table, as in { type = \"bearer\", secret = \"github\" }, and this is of type string",
+    );
+    of_remote(
+        "auth = { type = \"basic\", secret = \"k\" }",
+        "<F>:2:17: `type` wants one of \"bearer\", \"header\", \"oauth\", and this is \"basic\"",
+    );
+    of_remote(
+        "auth = { type = \"bearer\", secret = 1 }",
+        "<F>:2:36: `secret` wants a string, and this is of type integer",
+    );
+}
+
+/// A header's name is held to the same rule in `auth` as in `headers`, and a secret's as in `${secret:NAME}`.
+#[test]
+fn names_in_authentication_are_names() {
+    for auth in [
+        "{ type = \"header\", header = \"X Y\", secret = \"k\" }",
+        "{ type = \"header\", header = \"X:\\r\\nEvil\", secret = \"k\" }",
+        "{ type = \"header\", header = \"\", secret = \"k\" }",
+        "{ type = \"bearer\", secret = \"\" }",
+        "{ type = \"bearer\", secret = \"a b}\" }",
+    ] {
+        let config = format!("[servers.a]\nurl = \"https://h.example.com/\"\nauth = {auth}\n");
+        let run = Test::new().config(&config).args(["list"]).any_stdout().any_stderr().ends();
+        assert_eq!(run.1, Some(1), "{auth} was taken: {}", run.0.stdout);
+    }
+}
+
+/// A number of bytes is one, with a unit or without.
+#[test]
+fn a_size_beyond_32_bits_is_one() {
+    for size in ["\"5GB\"", "\"5000000000\"", "5_000_000_000"] {
+        let config = format!("[servers.a]\ncommand = \"a\"\nresult_limit = {size}\n");
+        assert_eq!(Test::new().config(&config).listed(&["name", "state"]), ["a | needs-relay"], "{size}");
+    }
+}
+
+/// A gateway knows the agent and the profiles of its entry, and passes over their filters no more than a launch.
+#[test]
+fn a_gateway_passes_over_no_filter() {
+    for (agent, profile) in [("codex", None), ("claude", Some("p"))] {
+        let test = Test::new().config(
+            "[servers.a]\ncommand = [\"<server>\", \"stdio\", \"--log\", \"<T>/log\"]\n\
+             [profiles.p]\nservers = [\"a\"]\ntools.a = { deny = [\"echo\"] }\n[agents.codex]\ntools.a = { deny = [\"echo\"] }\n",
+        );
+        let mut test = test.clone().args(gateway_words(&test, "a", agent)).any_stdout().any_stderr();
+        if let Some(profile) = profile {
+            test = test.args(["--profile", profile]);
+        }
+        let (run, code) = test.ends();
+        assert!(!run.path("log").exists(), "{agent}: all tools of the server are seen");
+        assert_eq!(code, Some(1));
     }
 }

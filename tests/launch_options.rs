@@ -484,3 +484,65 @@ fn a_policy_limits_what_may_be_chosen() {
         assert_eq!(Test::new().config(&config).listed(&["name", "state"]), [expected], "{allowed}");
     }
 }
+
+/// B62: where the agent's own servers are switched off, they are named.
+#[test]
+fn b62_what_strict_hides_is_named() {
+    for (agent, file, text) in [
+        ("claude", "home/.claude.json", "{\"mcpServers\":{\"hidden-one\":{\"command\":\"x\"}}}"),
+        ("codex", "home/.codex/config.toml", "[mcp_servers.hidden-one]\nurl = \"x\"\n"),
+        (
+            "opencode",
+            "home/.config/opencode/opencode.json",
+            "{\"mcp\":{\"hidden-one\":{\"type\":\"remote\",\"url\":\"x\"}}}",
+        ),
+    ] {
+        let run = launch(agent, agent, DOCS)
+            .write(file, text)
+            .args(["--strict", "--server", "docs"])
+            .any_stderr()
+            .success();
+        assert!(run.stderr.contains("hidden-one"), "{agent}: {}", run.stderr);
+    }
+}
+
+/// The whole table replaces what stands before it: a word of the user is never swallowed.
+#[test]
+fn codexs_odd_names_take_nothing_of_the_users_words() {
+    let approve = "mcp_servers.docs.default_tools_approval_mode=\"approve\"";
+    let run = launch("codex", "codex", DOCS)
+        .write("home/.codex/config.toml", "[mcp_servers.\"a.b\"]\nurl = \"x\"\n")
+        .args(["--strict", "--quiet", "--server", "docs", "--", "-c", approve, "exec", "hi"])
+        .success();
+    let read = codex_reads(&run);
+    assert_eq!(read["docs"]["default_tools_approval_mode"], "approve", "{read}");
+    assert_eq!(read["a.b"], json!({ "enabled": false }));
+}
+
+/// The fields of the others are dropped before their references are looked at: secrets and `auth` are among them.
+#[test]
+fn a_secret_of_a_transport_that_is_not_chosen_is_not_needed() {
+    for field in ["headers = { A = \"${secret:k}\" }", "auth = { type = \"bearer\", secret = \"k\" }"] {
+        launch(
+            "claude",
+            "claude",
+            &format!("[servers.dyn]\ntransport = \"${{env:T:-stdio}}\"\ncommand = \"x\"\nurl = \"https://h.example.com/\"\n{field}\n"),
+        )
+        .args(["--server", "dyn"])
+        .stderr("squire: claude gets 1 of 1: dyn\n")
+        .success();
+    }
+}
+
+/// B86: a choice that the gateway would refuse is known before the start, so the agent does not get the server.
+#[test]
+fn b86_a_chosen_remote_server_is_left_out_until_the_relay_is_there() {
+    let test = || {
+        let test = launch("claude", "claude", CHOSEN).args(["--server", "dyn"]).env("MCP_TRANSPORT", "http");
+        test.env("PATH_NEEDS", "x").env("HEADER_NEEDS", "x")
+    };
+    let run = test().any_stderr().success();
+    assert!(run.stderr.starts_with("squire: claude gets 0 of 1; left out: dyn ("), "{}", run.stderr);
+    let run = test().args(["--require", "dyn"]).any_stderr().code(125);
+    assert!(!run.agent_was_started());
+}

@@ -375,3 +375,81 @@ fn b60_the_layers_lie_in_the_config_directory() {
         assert_eq!(found, expected);
     }
 }
+
+/// A change of a project's server is no server of its own where the project's file is not read, as in a gateway.
+#[test]
+fn a_local_change_of_a_projects_server_stops_no_gateway() {
+    for change in ["disabled = true", "remove = true", "timeout = \"1m\"", "description = \"d\""] {
+        let test = Test::new()
+            .config("[servers.a]\ncommand = [\"<server>\", \"stdio\", \"--log\", \"<T>/log\"]\n")
+            .project("[servers.theirs]\ncommand = \"x\"\n")
+            .local(&format!("[servers.theirs]\n{change}\n"));
+        assert_eq!(claude(&test).1, ["squire", "a"], "{change}");
+        started(&test, "a");
+    }
+}
+
+/// A repository must not be able to stop a launch: not by breaking its file, nor by taking a server out of it.
+#[test]
+fn a_local_change_of_a_server_that_the_project_no_longer_has_stops_no_launch() {
+    for theirs in ["[servers.other]\ncommand = \"x\"\n", "[servers.theirs]\ncomand = \"x\"\n", "= broken"] {
+        let test = Test::new().config(MINE).project(theirs).local("[servers.theirs]\ndisabled = true\n");
+        assert_eq!(claude(&test).1, ["squire", "mine"], "{theirs}");
+    }
+}
+
+/// B35: a repository that declares a server of the name of one in the local layer takes neither name nor trust.
+#[test]
+fn b35_a_project_cannot_turn_a_local_server_into_its_own() {
+    let test = Test::new()
+        .local("[servers.new]\ncommand = [\"<server>\", \"stdio\", \"--log\", \"<T>/log\"]\n")
+        .project("[servers.new]\ncommand = \"evil\"\nenv = { LD_PRELOAD = \"./evil.so\" }\n");
+    assert_eq!(
+        test.clone().listed(&["name", "tier", "state", "runs"]),
+        ["new | trusted | on | <server> stdio --log <T>/log", "new | community | name-taken | evil"]
+    );
+    assert_eq!(claude(&test).1, ["squire", "new"]);
+}
+
+/// What a launch hands out, the gateway starts: both read the same layers.
+#[test]
+fn a_launch_and_a_gateway_agree_on_a_projects_server_that_the_user_trusts() {
+    let test = Test::new()
+        .project("[servers.theirs]\ncommand = [\"<server>\", \"stdio\", \"--log\", \"<T>/log\"]\n")
+        .local("[servers.theirs]\ntrust = \"trusted\"\n");
+    if claude(&test).1.iter().any(|name| name == "theirs") {
+        started(&test, "theirs");
+    }
+}
+
+/// B07: two names of one layer, and of the user's layers together, are one name to some agents.
+#[test]
+fn b07_names_that_collide_in_the_local_layer() {
+    refused(
+        &Test::new().local("[servers.a-b]\ncommand = \"x\"\n[servers.A_B]\ncommand = \"y\"\n"),
+        "<L>:3:10: `A_B` and `a-b` (line 1) are one name to some agents, which fold case and take `-` for `_`\n  help: rename one of them",
+    );
+    refused(
+        &Test::new().config(MINE).local("[servers.Mine]\ncommand = \"y\"\n"),
+        "<L>:1:10: `Mine` and `mine` (<T>/home/.config/squire/squire.toml:1) are one name to some agents, which fold case and take `-` for `_`\n  help: rename one of them",
+    );
+}
+
+/// The higher layer is the one that brought the second word, wherever in its file it stands.
+#[test]
+fn two_layers_that_disagree_are_told_by_the_higher_one() {
+    refused(
+        &Test::new()
+            .config("# one\n# two\n# three\n# four\n[servers.a]\ncommand = \"a\"\n")
+            .local("[servers.a]\nurl = \"https://h/mcp\"\n"),
+        "<L>:2:1: [servers.a]: both `command` and `url`: one server has one of them",
+    );
+}
+
+/// Servers that can't be seen are not none.
+#[test]
+fn a_directory_of_drop_ins_that_is_none_is_told() {
+    let test = Test::new().write(DROP_INS, "text");
+    let run = test.args(["list"]).any_stdout().any_stderr().code(1);
+    assert!(run.stderr.starts_with(&format!("squire: <T>/{DROP_INS}: ")), "{}", run.stderr);
+}

@@ -236,3 +236,69 @@ fn an_agent_of_a_project_is_none() {
         .unchanged()
         .code(2);
 }
+
+/// A path at which nothing is is not found, as a name is, and nothing is left of the attempt.
+#[test]
+fn a_path_that_is_not_there_is_127() {
+    for (program, shown) in [("<T>/nowhere", "<T>/nowhere"), ("~/nowhere", "<T>/home/nowhere")] {
+        for strategy in ["codex", "claude"] {
+            let run = Test::new()
+                .config(&format!(
+                    "{SERVER}[agents.mine]\nstrategy = \"{strategy}\"\nprogram = [\"{program}\"]\n"
+                ))
+                .args(["launch", "mine", "--quiet"])
+                .any_stderr()
+                .unchanged()
+                .code(127);
+            assert!(run.stderr.contains(shown), "{}", run.stderr);
+        }
+    }
+}
+
+/// B43: a relative path would be another program in every repository.
+#[test]
+fn b43_a_relative_program_is_none_of_the_project() {
+    for program in ["./agent", "tools/agent"] {
+        let decoy = "#!/bin/sh\ntouch ../pwned\nexit 66\n";
+        let (run, code) = Test::new()
+            .config(&format!("{SERVER}[agents.mine]\nstrategy = \"codex\"\nprogram = [\"{program}\"]\n"))
+            .script("project/agent", decoy)
+            .script("project/tools/agent", decoy)
+            .args(["launch", "mine", "--quiet"])
+            .any_stderr()
+            .ends();
+        assert!(!run.path("pwned").exists(), "{program} of the project was run");
+        assert!(matches!(code, Some(125..=127)), "{code:?}");
+    }
+}
+
+/// The first arguments are part of the command line that the agent reads (case B04).
+#[test]
+fn b04_first_arguments_decide_what_runs_a_session() {
+    let launch = |strategy: &str, word: &str| {
+        let own =
+            format!("[agents.mine]\nstrategy = \"{strategy}\"\nprogram = [\"{strategy}\", \"{word}\"]\n");
+        Test::new()
+            .config(&format!("{SERVER}{own}"))
+            .agent(strategy, "")
+            .args(["launch", "mine", "--quiet", "--"])
+    };
+    assert_eq!(launch("claude", "mcp").args(["list"]).success().agent_arguments(), ["mcp", "list"]);
+    assert_eq!(launch("codex", "mcp").success().agent_arguments(), ["mcp"]);
+    // `update` is a prompt of `codex exec`.
+    assert_eq!(
+        launch("codex", "exec").args(["update"]).success().agent_arguments()[..3],
+        ["exec", "update", "-c"]
+    );
+}
+
+/// A headless session refuses tools, wherever the word for it stands.
+#[test]
+fn a_headless_command_is_told_what_lets_it_use_tools() {
+    Test::new()
+        .config(&format!("{SERVER}[agents.mine]\nstrategy = \"claude\"\nprogram = [\"claude\", \"-p\"]\n"))
+        .agent("claude", "")
+        .args(["launch", "mine", "--server", "a", "--", "hi"])
+        .stderr("squire: mine gets 1 of 1: a; to let it use them: --allowedTools mcp__a\n")
+        .success();
+}

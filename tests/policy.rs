@@ -315,3 +315,32 @@ fn refused(config: &str, message: &str) {
     let message = message.replace("<F>", FILE);
     Test::new().config(config).args(["list"]).stderr(format!("squire: {message}\n")).unchanged().code(1);
 }
+
+/// A server that has no address can't be chosen to be remote.
+#[test]
+fn a_chosen_transport_that_can_only_be_a_program_is_one() {
+    let test = Test::new().config(
+        "[servers.dyn]\ntransport = \"${env:T:-stdio}\"\ncommand = \"x\"\n[policy]\ntransports = [\"stdio\"]\n",
+    );
+    assert_eq!(test.listed(&["name", "state"]), ["dyn | on"]);
+}
+
+/// A limit that is not kept is not passed over: until the relay is there it is said.
+#[test]
+fn a_limit_of_results_that_nothing_keeps_is_said() {
+    let test = Test::new().config("[servers.a]\ncommand = \"a\"\n[policy]\nresult_limit = \"1KiB\"\n");
+    let run = test.args(["list"]).any_stdout().any_stderr().ends().0;
+    assert!(format!("{}{}", run.stdout, run.stderr).contains("result_limit"), "{}", run.stdout);
+}
+
+/// A rewritten address is held to the rule of a written one.
+#[test]
+fn an_address_is_one_when_it_is_rewritten_too() {
+    for to in ["ftp://h/", "h/", "https:// h/", ""] {
+        let config = format!(
+            "{SERVERS}[policy]\nrewrite_urls = [{{ from = \"https://web.example.com/\", to = \"{to}\" }}]\n"
+        );
+        let run = Test::new().config(&config).args(["list"]).any_stdout().any_stderr().ends();
+        assert_eq!(run.1, Some(1), "{to:?} was taken: {}", run.0.stdout);
+    }
+}
