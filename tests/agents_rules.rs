@@ -250,7 +250,7 @@ fn codex_server(mut keys: BTreeMap<String, Value>, environment: &Variables) -> E
     entry
 }
 
-fn json(value: DeValue<'_>) -> Value {
+pub(crate) fn json(value: DeValue<'_>) -> Value {
     match value {
         DeValue::String(text) => text.as_ref().into(),
         DeValue::Boolean(value) => value.into(),

@@ -1,6 +1,7 @@
 //! The builder of a test: strict unless said otherwise. A run must exit 0 with nothing on stdout and stderr, in an
 //! environment of its own: a home, a project, and a PATH whose first directory holds the fake agents.
 
+mod listed;
 mod programs;
 mod running;
 mod watched;
@@ -17,6 +18,7 @@ use std::rc::Rc;
 use serde_json::Value;
 use tempfile::TempDir;
 
+pub(crate) use listed::{gateway_words, local_path};
 pub(crate) use programs::{SQUIRE, fake_agent, fake_server};
 pub(crate) use running::{Running, eventually};
 pub(crate) use watched::Watched;
