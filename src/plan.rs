@@ -23,28 +23,39 @@ pub struct Plan {
     pub servers: Vec<ResolvedServer>,
     /// What the strategy made of them, with the notes of resolution first.
     pub artifacts: Artifacts,
-    /// Our arguments go before the user's word at this index.
+    /// The first arguments of the user's own program, and behind them those of the command line.
+    pub words: Vec<OsString>,
+    /// How many of the words are the program's.
+    pub first: usize,
+    /// Our arguments go before the word at this index.
     pub place: usize,
     /// Whether the agent would refuse tool calls, as nobody can be asked and nothing is approved.
     pub refuses_tools: bool,
 }
 
-/// Plans a launch of `strategy` with the user's words.
+/// Plans a launch of `strategy` with the first arguments of the user's own program and the words of the command line.
 pub fn plan(
     strategy: &'static dyn Strategy,
     resolution: &Resolution,
     launch: &Launch<'_>,
+    first: &[OsString],
     words: &[OsString],
 ) -> Result<Plan, Refusal> {
+    let words = [first, words].concat();
     let bytes: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
-    let spot = match strategy.placement() {
-        Some(placement) => placement.spot(&bytes),
-        None => Spot::Before(bytes.iter().position(|word| *word == b"--").unwrap_or(bytes.len())),
+    let placement = strategy.placement();
+    // First arguments of the agent's own are part of the command line that it reads (case B04); a wrapper's are not.
+    let (of_program, of_user) = bytes.split_at(first.len());
+    let wrapper = if placement.is_none_or(|placement| placement.knows(of_program)) { 0 } else { first.len() };
+    let read = if wrapper == 0 { &bytes } else { of_user };
+    let spot = match placement {
+        Some(placement) => placement.spot(read),
+        None => Spot::Before(read.iter().position(|word| *word == b"--").unwrap_or(read.len())),
     };
     let mut notes = resolution.all_notes();
     let mut place = words.len();
     let artifacts = if let Spot::Before(index) = spot {
-        place = index;
+        place = wrapper + index;
         let mut artifacts = strategy.plan(launch)?;
         notes.append(&mut artifacts.notes);
         Artifacts { notes, ..artifacts }
@@ -57,7 +68,7 @@ pub fn plan(
         });
         Artifacts { notes, ..Artifacts::default() }
     };
-    let refuses_tools = strategy.placement().is_none_or(|placement| placement.refuses_tools(&bytes));
+    let refuses_tools = placement.is_none_or(|placement| placement.refuses_tools(read));
     Ok(Plan {
         agent: launch.agent.to_owned(),
         strategy,
@@ -69,6 +80,8 @@ pub fn plan(
             .map(|entry| entry.server.clone())
             .collect(),
         artifacts,
+        words,
+        first: first.len(),
         place,
         refuses_tools,
     })
@@ -137,7 +150,10 @@ impl Plan {
                 parts.push(format!("to let it use them: {mend}"));
             }
         }
-        let told = |note: &&Note| matches!(note.code, Code::ProjectFile | Code::Unreadable);
+        let told = |note: &&Note| {
+            matches!(note.code, Code::ProjectFile | Code::Unreadable | Code::Hidden | Code::Unenforced)
+                && note.server.is_none()
+        };
         // The first line; `list` shows all.
         parts.extend(
             notes.iter().filter(told).filter_map(|note| note.sentence.lines().next().map(String::from)),

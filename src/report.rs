@@ -48,6 +48,7 @@ pub fn text(plan: &Plan, program: &str) -> String {
     let own = (!plan.delivered().is_empty()).then_some(launch_variable);
     let set = artifacts.environment.iter().map(|(name, value)| format!("{name}={value}"));
     section(&mut out, "environment", set.chain(own));
+    section(&mut out, "arguments, before yours", argument_lines(&artifacts.leading).into_iter());
     section(
         &mut out,
         "arguments, behind yours and before your first --",
@@ -122,6 +123,7 @@ pub fn json(plan: &Plan, program: Option<&str>) -> Value {
         "notes": artifacts.notes.iter().map(note).collect::<Vec<_>>(),
         "files": files,
         "environment": environment,
+        "leading": artifacts.leading.iter().map(argument_text).collect::<Vec<_>>(),
         "arguments": artifacts.arguments.iter().map(argument_text).collect::<Vec<_>>(),
     })
 }

@@ -13,7 +13,9 @@ use crate::name::Name;
 pub struct Artifacts {
     /// Files to write or to merge into.
     pub files: Vec<File>,
-    /// Arguments to add to the user's.
+    /// Arguments to add before the user's, which what the user says there overrides.
+    pub leading: Vec<Argument>,
+    /// Arguments to add behind the user's.
     pub arguments: Vec<Argument>,
     /// Variables to set for the agent: names of settings, never a value of the user.
     pub environment: Vec<(String, String)>,
@@ -135,6 +137,8 @@ codes! {
     AgentRequires = "agent-requires" Remark,
     /// The agent has no place for a setting of the declaration.
     Unenforced = "unenforced" Remark,
+    /// The agent's own servers that `--strict` switches off for the launch.
+    Hidden = "hidden" Remark,
     /// A file of the agent could not be read, so collisions can't be known.
     Unreadable = "unreadable" Remark,
     /// A project file that was not used.

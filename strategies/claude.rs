@@ -3,7 +3,7 @@
 //! The `=` form takes exactly one value; the form with a blank swallows the words that follow (case B01). The flag is
 //! additive, and an entry of ours replaces one of the user's of the same name whole.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -18,6 +18,7 @@ use crate::mcp_servers;
 use crate::placement::{Arity, BareWord, Placement};
 use crate::server::Transport;
 use crate::strategy::{Base, Description, Launch, Program, Read, Strategy};
+use crate::taken;
 
 pub(crate) struct Claude;
 
@@ -75,6 +76,7 @@ impl Strategy for Claude {
         }
         if launch.strict {
             artifacts.arguments.push(Argument::text("--strict-mcp-config"));
+            artifacts.notes.extend(hidden(launch));
         }
         if entries.is_empty() {
             return Ok(artifacts);
@@ -121,12 +123,29 @@ fn approval(entries: &Map<String, Value>) -> Note {
 struct State {
     #[serde(default)]
     projects: BTreeMap<String, ProjectState>,
+    #[serde(default, rename = "mcpServers")]
+    servers: Map<String, Value>,
 }
 
 #[derive(Deserialize)]
 struct ProjectState {
     #[serde(default, rename = "disabledMcpServers")]
     disabled: Vec<String>,
+    #[serde(default, rename = "mcpServers")]
+    servers: Map<String, Value>,
+}
+
+/// The servers of the user's own and of the directory. What can't be read is told by [`switched_off`].
+fn hidden(launch: &Launch<'_>) -> Option<Note> {
+    let states = launch.contents.iter().filter(|content| content.read == STATE);
+    let states =
+        states.filter_map(|content| serde_json::from_slice::<State>(content.bytes.as_ref().ok()?).ok());
+    let mut names = BTreeSet::new();
+    for State { mut projects, servers } in states {
+        let of_directory = projects.remove(launch.directory).map(|project| project.servers);
+        names.extend(servers.into_iter().chain(of_directory.into_iter().flatten()).map(|(name, _)| name));
+    }
+    taken::hidden(&names.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 fn switched_off(launch: &Launch<'_>, entries: &Map<String, Value>) -> Vec<Note> {

@@ -62,7 +62,7 @@ impl Strategy for Codex {
         let taken = taken::names(launch.contents, declared, &mut artifacts.notes);
         if launch.strict {
             taken::refuse_unreadable(&artifacts.notes, "Codex")?;
-            artifacts.arguments = switched_off(&taken);
+            switch_off(&taken, &mut artifacts);
         }
         let mut added = Vec::new();
         for server in launch.servers {
@@ -91,25 +91,25 @@ impl Strategy for Codex {
     }
 }
 
-/// Switches the agent's own servers off. A name that a dotted key can't hold needs the whole table, which comes first,
-/// as it would replace the keys before it.
-fn switched_off(taken: &[Taken]) -> Vec<Argument> {
-    let mut names: Vec<&str> = taken.iter().map(Taken::name).collect();
-    names.sort_unstable();
-    names.dedup();
-    let is_bare =
-        |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+/// Switches the agent's own servers off. A name that a dotted key can't hold needs the whole table, which comes before
+/// the user's words, as it replaces every key before it.
+fn switch_off(taken: &[Taken], artifacts: &mut Artifacts) {
+    let names = taken::distinct(taken);
+    artifacts.notes.extend(taken::hidden(&names));
+    let is_bare = |name: &&str| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    };
     let (bare, odd): (Vec<&str>, Vec<&str>) = names.into_iter().partition(is_bare);
-    let mut values = Vec::new();
+    let option = |value: String| [Argument::text("-c"), Argument::text(value)];
     if !odd.is_empty() {
         let mut table = InlineTable::new();
         for name in &odd {
             table.set(name, "{enabled=false}");
         }
-        values.push(format!("mcp_servers={}", table.finish()));
+        artifacts.leading.extend(option(format!("mcp_servers={}", table.finish())));
     }
-    values.extend(bare.iter().map(|name| format!("mcp_servers.{name}.enabled=false")));
-    values.into_iter().flat_map(|value| [Argument::text("-c"), Argument::text(value)]).collect()
+    let values = bare.iter().map(|name| format!("mcp_servers.{name}.enabled=false"));
+    artifacts.arguments.extend(values.flat_map(option));
 }
 
 fn keys(launch: &Launch<'_>, server: &ResolvedServer) -> Vec<(&'static str, String)> {

@@ -42,8 +42,7 @@ impl Strategy for Cursor {
 
     fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal> {
         if launch.strict {
-            let sentence =
-                "Cursor has no way to switch its own servers off for one launch: leave --strict away";
+            let sentence = "Cursor has no way to switch its own servers off for one launch: leave --strict away, or `strict` of the profile";
             return Err(Refusal(sentence.into()));
         }
         let mut artifacts = Artifacts::default();

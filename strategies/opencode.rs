@@ -74,6 +74,7 @@ impl Strategy for OpenCode {
         let mut entries = Map::new();
         if launch.strict {
             taken::refuse_unreadable(&artifacts.notes, "OpenCode")?;
+            artifacts.notes.extend(taken::hidden(&taken::distinct(&taken)));
             entries.extend(taken.iter().map(|taken| (taken.name().to_string(), json!({ "enabled": false }))));
         }
         for server in launch.servers {
@@ -146,8 +147,10 @@ fn merged(launch: &Launch<'_>, entries: &Map<String, Value>) -> Result<String, R
     };
     // The variable holds one object: a server of the user's own that is switched off is there once.
     for (name, entry) in &mut own_servers {
-        if let (Some(ours), Some(entry)) = (entries.get(name), entry.as_object_mut()) {
-            entry.extend(ours.as_object().cloned().unwrap_or_default());
+        match (entries.get(name), entry.as_object_mut()) {
+            (Some(ours), Some(entry)) => entry.extend(ours.as_object().cloned().unwrap_or_default()),
+            (Some(ours), None) => *entry = ours.clone(),
+            (None, _) => {}
         }
     }
     let mut servers: Vec<String> = own_servers.iter().map(|(name, entry)| member(name, entry)).collect();

@@ -106,6 +106,34 @@ impl Placement {
             && !others.any(|word| self.approving.iter().any(|part| contains(word, part)))
     }
 
+    /// Whether these are words of the agent's alone: options and subcommands of it. Otherwise they are a wrapper's, such
+    /// as `npx` or one of a team's own.
+    pub fn knows(&self, words: &[&[u8]]) -> bool {
+        let is = |table: &[&str], word: &[u8]| table.iter().any(|entry| entry.as_bytes() == word);
+        let mut index = 0;
+        while let Some(&word) = words.get(index) {
+            index += 1;
+            let is_option = word.len() > 1 && word.starts_with(b"-") && word != b"--";
+            if !is_option {
+                if is(self.sessions, word) || is(self.others, word) {
+                    continue;
+                }
+                return false;
+            }
+            match self.option(word) {
+                Word::Known(Arity::Flag) | Word::ValueAttached => {}
+                Word::Known(Arity::One) => index += 1,
+                Word::Known(Arity::Optional) => {
+                    index += values(words.get(index..).unwrap_or_default()).min(1);
+                }
+                Word::Known(Arity::Many) => index += values(words.get(index..).unwrap_or_default()),
+                Word::Unknown if is(self.informational, word) => {}
+                Word::Unknown => return false,
+            }
+        }
+        true
+    }
+
     /// Finds the place for our arguments among the user's words.
     pub fn spot(&self, words: &[&[u8]]) -> Spot {
         let mut unknown_option = None;
@@ -234,6 +262,22 @@ mod tests {
     fn spot(table: &Placement, line: &str) -> Spot {
         let words: Vec<&[u8]> = line.split(' ').filter(|word| !word.is_empty()).map(str::as_bytes).collect();
         table.spot(&words)
+    }
+
+    #[test]
+    fn the_words_of_a_wrapper_are_none_of_the_agents() {
+        let knows =
+            |words: &[&str]| TABLE.knows(&words.iter().map(|word| word.as_bytes()).collect::<Vec<_>>());
+        for words in
+            [&[][..], &["mcp"], &["exec"], &["-p"], &["--model", "x", "-p"], &["--help"], &["--new=x"]]
+        {
+            assert!(knows(words), "{words:?}");
+        }
+        for words in
+            [&["--team"][..], &["@scope/agent"], &["run", "image"], &["exec", "--"], &["-p", "a prompt"]]
+        {
+            assert!(!knows(words), "{words:?}");
+        }
     }
 
     #[test]

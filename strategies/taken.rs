@@ -52,6 +52,24 @@ pub(crate) fn names(
     taken
 }
 
+/// The names, each once and in order.
+pub(crate) fn distinct(taken: &[Taken]) -> Vec<&str> {
+    let mut names: Vec<&str> = taken.iter().map(Taken::name).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Names what `--strict` hides (case B62).
+pub(crate) fn hidden(names: &[&str]) -> Option<Note> {
+    (!names.is_empty()).then(|| Note {
+        code: Code::Hidden,
+        server: None,
+        sentence: format!("switched off for this launch, as --strict says: {}", names.join(", ")),
+        mend: None,
+    })
+}
+
 /// What can't be read can't be switched off by name.
 pub(crate) fn refuse_unreadable(notes: &[Note], agent: &str) -> Result<(), Refusal> {
     match notes.iter().find(|note| note.code == Code::Unreadable) {

@@ -218,6 +218,11 @@ impl Text {
     pub fn is_variable(name: &str) -> bool {
         is_variable(name)
     }
+
+    /// Whether a word can be the name of a secret: parts of letters, digits, `_` and `-`, with a `.` between two.
+    pub fn is_secret(name: &str) -> bool {
+        is_secret(name)
+    }
 }
 
 #[cfg(test)]

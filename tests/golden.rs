@@ -131,7 +131,8 @@ impl Case {
             directory: PROJECT,
             strict: resolution.strict,
         };
-        squire::plan::plan(strategy, &resolution, &launch, &self.words).map_err(|refusal| refusal.to_string())
+        squire::plan::plan(strategy, &resolution, &launch, &[], &self.words)
+            .map_err(|refusal| refusal.to_string())
     }
 }
 
@@ -428,7 +429,9 @@ fn texts() -> impl proptest::strategy::Strategy<Value = String> {
 fn servers() -> impl proptest::strategy::Strategy<Value = BTreeMap<String, Generated>> {
     let visible = || texts().prop_map(|text| text.replace(char::is_control, ""));
     let stdio = (
-        texts().prop_filter("a program", |text| !text.is_empty()),
+        texts().prop_filter("a program", |text| {
+            !text.is_empty() && (!text.contains('/') || text.starts_with(['/', '~']))
+        }),
         prop::collection::vec(texts(), 0..4),
         prop::collection::btree_map("[A-Za-z_.é-][A-Za-z0-9_.]{0,5}", texts(), 0..3),
     )

@@ -218,8 +218,7 @@ fn opencodes_other_servers_are_switched_off_once_each() {
 
 #[test]
 fn cursor_is_refused() {
-    let reason =
-        "squire: Cursor has no way to switch its own servers off for one launch: leave --strict away\n";
+    let reason = "squire: Cursor has no way to switch its own servers off for one launch: leave --strict away, or `strict` of the profile\n";
     let run = launch("cursor", "cursor-agent", DOCS).args(["--strict"]).stderr(reason).unchanged().code(125);
     assert!(!run.agent_was_started());
 }

@@ -336,10 +336,41 @@ fn two_layers_that_disagree_in_type() {
         &Test::new().config(user).local("\n\n\n[servers.a]\nurl = \"https://h/mcp\"\n"),
         "<L>:5:1: [servers.a]: both `command` and `url`: one server has one of them",
     );
-    refused(
-        &Test::new().config(user).local("[servers.b]\ndisabled = true\n"),
-        "<L>:1:10: [servers.b]: neither `command` nor `url`: one of them says what the server is",
+}
+
+/// A change of nothing is said: the repository may have dropped its server, so it refuses nothing.
+#[test]
+fn a_local_change_of_no_server_is_told() {
+    let test = Test::new().config(MINE).local("[servers.b]\ndisabled = true\n");
+    let note = format!(
+        "<T>/{}:1: the local layer changes `b`, which no layer declares",
+        local_path(&test, "project")
     );
+    test.clone().args(["list"]).any_stdout().stderr(format!("squire: {note}\n")).unchanged().success();
+    test.agent("codex", "")
+        .args(["launch", "codex", "--server", "mine"])
+        .stderr(format!("squire: codex gets 1 of 1: mine; {note}\n"))
+        .success();
+}
+
+/// The local layer can't approve what the repository can change at any time.
+#[test]
+fn b33_no_word_of_the_local_layer_approves_a_projects_server() {
+    let test = Test::new()
+        .project("[servers.theirs]\ncommand = \"x\"\n")
+        .local("[servers.theirs]\ntrust = \"trusted\"\n");
+    assert_eq!(test.listed(&["name", "tier", "state"]), ["theirs | community | not-approved"]);
+}
+
+/// B43: a relative program would be the repository's own in each repository.
+#[test]
+fn b43_a_relative_command_of_the_user_is_refused() {
+    refused(
+        &Test::new().local("[servers.a]\ncommand = \"tools/server\"\n"),
+        "<L>:2:1: [servers.a]: a relative `command` would be another program in every directory: write its whole path, `~/…`, or a `cwd`",
+    );
+    let test = Test::new().local("[servers.a]\ncommand = \"./server\"\ncwd = \"servers\"\n");
+    assert_eq!(test.listed(&["name", "state"]), ["a | on"]);
 }
 
 /// B35: a drop-in's name is the user's too.

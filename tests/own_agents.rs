@@ -292,6 +292,25 @@ fn b04_first_arguments_decide_what_runs_a_session() {
     );
 }
 
+/// The words of a wrapper are none of the agent's, so the first word of the user's is the agent's first.
+#[test]
+fn b04_the_words_of_a_wrapper_are_not_the_agents() {
+    let launch = || {
+        let own = "[agents.mine]\nstrategy = \"claude\"\nprogram = [\"npx\", \"-p\", \"@scope/agent\", \"claude\"]\n";
+        Test::new()
+            .config(&format!("{SERVER}{own}"))
+            .agent("npx", "")
+            .args(["launch", "mine", "--quiet", "--"])
+    };
+    let words = ["-p", "@scope/agent", "claude"];
+    assert_eq!(
+        launch().args(["mcp", "list"]).success().agent_arguments(),
+        [&words[..], &["mcp", "list"]].concat()
+    );
+    let run = launch().args(["hi", "--", "x"]).success();
+    assert_eq!(run.agent_arguments(), [&words[..], &["hi", OURS, "--", "x"]].concat());
+}
+
 /// A headless session refuses tools, wherever the word for it stands.
 #[test]
 fn a_headless_command_is_told_what_lets_it_use_tools() {

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use serde_json::json;
-use squire_strategies::{Code, Note, ResolvedServer, Source};
+use squire_strategies::{Code, Note, ResolvedServer, Source, Transport};
 
 use super::{Surroundings, shown, squire};
 use crate::cli;
@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::plan::Plan;
 use crate::report;
-use crate::resolve::{Resolution, Selection};
+use crate::resolve::{Resolution, Selection, needs_relay};
 use crate::runner;
 
 /// Runs the command. An error means that no agent was started and nothing is left behind.
@@ -30,6 +30,7 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
     if options.allow_missing {
         leave_out_missing(&mut resolution, environment);
     }
+    leave_out_chosen_remote(&mut resolution, environment);
     let plan = surroundings.plan(&agent, &resolution, &selection, &options.arguments, environment)?;
     if plan.no_session().is_none() {
         surroundings.directories.refuse_foreign(surroundings.project.as_ref(), environment)?;
@@ -48,17 +49,20 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
         project: surroundings.project_root(),
     };
     let announce = || tell(&plan, options, output, &surroundings);
-    runner::run(&plan, &program?, &options.arguments, around, output, announce)
+    runner::run(&plan, &program?, around, output, announce)
+}
+
+/// The transport that the environment chooses, where it is to be chosen; the fields of the others are left out.
+fn chosen(server: &ResolvedServer, environment: &Environment) -> Result<Transport, String> {
+    server.transport.chosen(|source| match source {
+        Source::Environment(name) => environment.get(name).map(|value| value.to_string_lossy().into_owned()),
+        Source::Secret(_) => None,
+    })
 }
 
 /// What a server needs of the environment and does not find there, each as a sentence.
 pub(super) fn missing(server: &ResolvedServer, environment: &Environment) -> Vec<String> {
-    let value = |source: &Source| match source {
-        Source::Environment(name) => environment.get(name).map(|value| value.to_string_lossy().into_owned()),
-        Source::Secret(_) => None,
-    };
-    // A transport that is chosen by a reference leaves the fields of the others out before they are looked at.
-    let chosen = match server.transport.chosen(value) {
+    let chosen = match chosen(server, environment) {
         Ok(chosen) => chosen,
         Err(sentence) => return vec![sentence],
     };
@@ -100,6 +104,19 @@ fn leave_out_missing(resolution: &mut Resolution, environment: &Environment) {
         if let Some(sentence) = missing(&entry.server, environment).into_iter().next() {
             let server = Some(entry.server.name.clone());
             entry.left_out = Some(Note { code: Code::Unresolved, server, sentence, mend: None });
+        }
+    }
+}
+
+/// Leaves the servers out whose chosen transport the gateway would refuse (case B86).
+pub(super) fn leave_out_chosen_remote(resolution: &mut Resolution, environment: &Environment) {
+    for entry in resolution.entries.iter_mut().filter(|entry| entry.left_out.is_none()) {
+        let is_remote = matches!(entry.server.transport, Transport::Dynamic(_))
+            && chosen(&entry.server, environment).is_ok_and(|chosen| chosen.remote().is_some());
+        if is_remote && missing(&entry.server, environment).is_empty() {
+            let server = Some(entry.server.name.clone());
+            let sentence = needs_relay("a remote server that is chosen when it starts");
+            entry.left_out = Some(Note { code: Code::NeedsRelay, server, sentence, mend: None });
         }
     }
 }

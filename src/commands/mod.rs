@@ -105,7 +105,11 @@ impl Surroundings {
             directory: &directory.to_string_lossy(),
             strict: resolution.strict,
         };
-        plan(agent.strategy, resolution, &launch, words).map_err(|refusal| anyhow::anyhow!("{refusal}"))
+        let first =
+            agent.program.as_deref().and_then(<[String]>::split_first).map_or(&[][..], |(_, first)| first);
+        let first: Vec<std::ffi::OsString> = first.iter().map(std::ffi::OsString::from).collect();
+        plan(agent.strategy, resolution, &launch, &first, words)
+            .map_err(|refusal| anyhow::anyhow!("{refusal}"))
     }
 
     /// Finds what runs as the agent.

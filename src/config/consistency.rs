@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use squire_strategies::Name;
 
 use super::problem::{Problem, nearest};
-use super::schema::{Declarations, Located, Origin, Profile};
+use super::schema::{Declaration, Declarations, Located, Origin, Profile};
 
 /// The problems of declarations that are read as one: the user's squire.toml with its drop-ins, or a project's file.
 pub(super) fn check(declarations: &Declarations) -> Vec<Problem> {
     let mut problems = Vec::new();
-    check_names(declarations, &mut problems);
+    check_names(declarations.servers.iter(), &mut problems);
     check_references(declarations, &mut problems);
     for profile in &declarations.profiles {
         if extends_itself(declarations, profile) {
@@ -25,14 +25,27 @@ pub(super) fn check(declarations: &Declarations) -> Vec<Problem> {
     problems
 }
 
+/// The problems of the names that the local layer adds to the user's.
+pub(super) fn check_local(local: &Declarations, user: &Declarations) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let is_new = |server: &&Declaration| {
+        server.is_whole() && !user.servers.iter().any(|other| other.name == server.name)
+    };
+    let added = local.servers.iter().filter(is_new);
+    if added.clone().next().is_some() {
+        check_names(user.servers.iter().chain(added), &mut problems);
+    }
+    problems
+}
+
 fn problem(origin: &Origin, message: String, help: Option<String>) -> Problem {
     Problem { path: origin.path.to_path_buf(), place: origin.place, message, help }
 }
 
 /// Two names that an agent would take for one (case B07).
-fn check_names(declarations: &Declarations, problems: &mut Vec<Problem>) {
+fn check_names<'a>(servers: impl Iterator<Item = &'a Declaration>, problems: &mut Vec<Problem>) {
     let mut seen: HashMap<String, (&Name, &Origin)> = HashMap::new();
-    for server in &declarations.servers {
+    for server in servers {
         let folded = server.name.folded();
         if let Some((earlier, origin)) = seen.get(&folded) {
             let place = if origin.path == server.origin.path {

@@ -50,7 +50,7 @@ pub struct Layers {
 pub fn load(sources: Sources<'_>) -> Result<Layers> {
     let mut problems = Vec::new();
     let mut user = read_file(&sources.config.join("squire.toml"), LayerKind::User, &mut problems)?;
-    for path in drop_ins(sources.config) {
+    for path in drop_ins(sources.config)? {
         let bytes = read_bytes(&path)?;
         let (drop_in, found) = read_drop_in(&bytes, &path);
         problems.extend(found);
@@ -63,6 +63,7 @@ pub fn load(sources: Sources<'_>) -> Result<Layers> {
     let managed = read_file(sources.managed, LayerKind::Managed, &mut problems)?;
     if problems.is_empty() {
         problems.extend(consistency::check(&user));
+        problems.extend(consistency::check_local(&local, &user));
     }
     if !problems.is_empty() {
         return Err(Problems(problems).into());
@@ -86,12 +87,13 @@ pub fn local_file(config: &Path, project: &Project) -> PathBuf {
 }
 
 /// The files of `servers.d`, by name; hidden ones and those of other endings are somebody else's.
-fn drop_ins(config: &Path) -> Vec<PathBuf> {
+fn drop_ins(config: &Path) -> Result<Vec<PathBuf>> {
     let directory = config.join("servers.d");
-    let mut names = files::names_in(&directory);
+    let mut names =
+        files::names_in(&directory).map_err(|error| anyhow!("{}: {error}", directory.display()))?;
     names.retain(|name| Path::new(name).extension().is_some_and(|ending| ending == "toml"));
     names.sort_unstable();
-    names.into_iter().map(|name| directory.join(name)).collect()
+    Ok(names.into_iter().map(|name| directory.join(name)).collect())
 }
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>> {

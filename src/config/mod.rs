@@ -18,6 +18,7 @@ pub use json_schema::json_schema;
 pub use layers::{Layers, MANAGED_POLICY, Sources, load, local_file};
 pub use problem::{Place, Problem, Problems, nearest};
 pub use read::{read, read_drop_in};
+pub use read_server::is_address;
 pub use schema::{
     AgentSettings, Auth, Choice, Declaration, Declarations, Filter, Grants, Kind, LayerKind, Located, Origin,
     Policy, Profile, Rewrite, Trust,

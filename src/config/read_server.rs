@@ -164,6 +164,8 @@ fn read_grants<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Located<Grants>
 
 fn read_auth<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located<Auth>> {
     let (mut kind, mut header, mut secret) = (None, None, None);
+    // A part that does not fit is told where it is read, and is not missing.
+    let before = reader.problems.len();
     for inner in reader.table(field, "a table, as in { type = \"bearer\", secret = \"github\" }") {
         match inner.key {
             "type" => kind = reader.word(inner, &["bearer", "header", "oauth"]),
@@ -171,6 +173,9 @@ fn read_auth<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located<Au
             "secret" => secret = reader.string(inner),
             _ => reader.unknown_key(inner, "`auth`", &["type", "header", "secret"]),
         }
+    }
+    if reader.problems.len() > before {
+        return None;
     }
     let Some(kind) = kind else {
         let message = "`auth` wants a `type`, as in { type = \"bearer\", secret = \"github\" }";
@@ -197,6 +202,13 @@ fn read_auth<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located<Au
         return None;
     };
     let header = header.map_or_else(|| "Authorization".to_owned(), |located| located.value);
+    if !is_header_name(&header) {
+        reader.problem(field.place, format!("`auth`: {header:?} can't be the name of a header"), None);
+    }
+    if !Text::is_secret(&secret.value) {
+        let message = format!("`auth`: {:?} can't be the name of a secret", secret.value);
+        reader.problem(field.place, message, None);
+    }
     Some(reader.located(Auth { header, bearer, secret: secret.value }, field.place))
 }
 
@@ -254,26 +266,30 @@ fn read_variables<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Locat
 
 fn read_url<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located<Text>> {
     let url = reader.text(field)?;
-    if let Some(written) = url.value.literal() {
-        let (scheme, rest) = written.split_once("://").unwrap_or_default();
-        let is_http = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
-        let has_host = Some(rest)
-            .filter(|_| is_http)
-            .is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['/', '?', '#', ':']));
-        if !has_host || written.contains(|c: char| c.is_whitespace() || c.is_control()) {
-            let message = format!(
-                "`url` wants an address such as \"https://example.com/mcp\", and this is {written:?}"
-            );
-            reader.problem(field.place, message, None);
-        }
+    if let Some(written) = url.value.literal().filter(|written| !is_address(written)) {
+        let message =
+            format!("`url` wants an address such as \"https://example.com/mcp\", and this is {written:?}");
+        reader.problem(field.place, message, None);
     }
     Some(url)
 }
 
+/// Whether this is an address that a server can have: http or https, and a host.
+pub fn is_address(written: &str) -> bool {
+    let (scheme, rest) = written.split_once("://").unwrap_or_default();
+    let is_http = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    let has_host = !rest.is_empty() && !rest.starts_with(['/', '?', '#', ':']);
+    is_http && has_host && !written.contains(|c: char| c.is_whitespace() || c.is_control())
+}
+
+/// Whether this can be the name of a header: a token (RFC 9110, section 5.6.2).
+fn is_header_name(name: &str) -> bool {
+    let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    !name.is_empty() && name.chars().all(is_token)
+}
+
 fn read_headers<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Located<Vec<(String, Text)>> {
     let headers = reader.text_table(field, "a table of headers, as in { X-Name = \"value\" }");
-    // RFC 9110, section 5.6.2: a field name is a token.
-    let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     for (index, (name, value)) in headers.value.iter().enumerate() {
         if headers.value[..index].iter().any(|(other, _)| other.eq_ignore_ascii_case(name)) {
             reader.problem(
@@ -282,7 +298,7 @@ fn read_headers<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Located<Vec<(S
                 None,
             );
         }
-        if name.is_empty() || !name.chars().all(is_token) {
+        if !is_header_name(name) {
             reader.problem(field.place, format!("`headers`: {name:?} can't be the name of a header"), None);
         }
         if value.literal().is_some_and(|value| value.contains(|c: char| c.is_control() && c != '\t')) {

@@ -58,8 +58,15 @@ fn read_strategy<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Locate
 
 fn read_program<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located<Vec<String>>> {
     let program = reader.words(field, "an array of a program and its first arguments")?;
-    if program.value.first().is_none_or(String::is_empty) {
+    let name = program.value.first().map(String::as_str).unwrap_or_default();
+    if name.is_empty() {
         reader.problem(field.place, "`program` wants a program, and this is empty", None);
+        return None;
+    }
+    if name.contains('/') && !name.starts_with('/') && !name.starts_with("~/") {
+        let message = format!("`program`: {name:?} would be another program in every directory");
+        let help = "write a name that is looked up on PATH, a whole path, or one below `~/`";
+        reader.problem(field.place, message, Some(help.into()));
         return None;
     }
     Some(program)
@@ -82,9 +89,7 @@ pub(super) fn read_policy<'a>(reader: &mut Reader<'a>, section: Entry<'a>) -> Po
             PolicyField::Timeout => policy.timeout = reader.duration(field),
             PolicyField::ResultLimit => policy.result_limit = reader.size(field),
             PolicyField::MaxProjectServers => {
-                policy.max_project_servers = reader
-                    .number(field)
-                    .map(|number| Located { value: number.value.into(), origin: number.origin });
+                policy.max_project_servers = reader.number(field);
             }
         }
     }

@@ -203,6 +203,11 @@ macro_rules! declaration {
                 })+
             }
 
+            /// Whether it says by itself what the server is, so that it can be one of its own and not only a change.
+            pub fn is_whole(&self) -> bool {
+                self.command.is_some() || self.url.is_some()
+            }
+
             /// Where each written field comes from, in the order of the schema.
             pub fn origins(&self) -> Vec<(&'static str, &Origin)> {
                 let mut origins = Vec::new();

@@ -140,13 +140,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn number(&mut self, entry: Entry<'_>) -> Option<Located<u32>> {
+    pub(super) fn number<T: TryFrom<u64>>(&mut self, entry: Entry<'_>) -> Option<Located<T>> {
         let expected = "a whole number from 0";
         match entry.value.get_ref() {
             DeValue::Integer(written) => {
-                match u32::from_str_radix(&written.as_str().replace('_', ""), written.radix()) {
-                    Ok(value) => Some(self.located(value, entry.place)),
-                    Err(_) => self.unfit(entry, expected, written.as_str()),
+                let number = u64::from_str_radix(&written.as_str().replace('_', ""), written.radix());
+                match number.ok().and_then(|number| T::try_from(number).ok()) {
+                    Some(value) => Some(self.located(value, entry.place)),
+                    None => self.unfit(entry, expected, written.as_str()),
                 }
             }
             other => {
@@ -159,8 +160,7 @@ impl<'a> Reader<'a> {
     /// A number of bytes: `65536`, `"64KiB"`, `"1MiB"`, `"500kB"`.
     pub(super) fn size(&mut self, entry: Entry<'a>) -> Option<Located<u64>> {
         if let DeValue::Integer(_) = entry.value.get_ref() {
-            let number = self.number(entry)?;
-            return Some(Located { value: number.value.into(), origin: number.origin });
+            return self.number(entry);
         }
         let expected = "a size such as \"64KiB\" or \"1MiB\"";
         let written = self.plain(entry, entry.value, expected)?;

@@ -171,10 +171,18 @@ fn open_no_follow(directory: &OwnedFd, name: &OsStr, flags: OFlags) -> io::Resul
     }
 }
 
-/// The names in a directory; none where it does not exist.
-pub fn names_in(directory: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+/// The names in a directory, in no order; none where it does not exist. Names that are not UTF-8 are passed over.
+pub fn names_in(directory: &Path) -> io::Result<Vec<String>> {
+    let entries = match std::fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        names.extend(entry?.file_name().into_string());
+    }
+    Ok(names)
 }
 
 fn write_new(directory: &OwnedFd, name: &str, bytes: &[u8], mode: Mode) -> io::Result<()> {

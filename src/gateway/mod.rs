@@ -22,7 +22,7 @@ use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::mcp::Service;
 use crate::output::Output;
-use crate::resolve::everything;
+use crate::resolve::{Selection, UnknownSelection, resolve};
 use crate::runner::{Boundaries, look_up};
 
 /// Runs the command.
@@ -77,9 +77,20 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Stdio> 
         settings.and_then(|settings| settings.strategy.as_ref()).map(|strategy| strategy.value.as_str());
     let strategy =
         squire_strategies::find(own.unwrap_or(&options.agent)).context("there is no such agent")?;
-    let resolution = everything(&layers, &|transport| strategy.speaks(transport))?;
-    let entry = resolution.entries.into_iter().find(|entry| entry.server.name.as_str() == options.name);
-    let entry = entry
+    // The filters of the entry's profiles hold here too; a project's profiles narrow none of the user's servers.
+    let of_user = |name: &&String| layers.user.profiles.iter().any(|profile| profile.name == **name);
+    let selection = Selection {
+        profiles: options.profiles.iter().filter(of_user).cloned().collect(),
+        servers: vec![options.name.clone()],
+        agent: Some(options.agent.clone()),
+    };
+    let resolution = match resolve(&layers, &selection, &|transport| strategy.speaks(transport)) {
+        Err(error) if error.is::<UnknownSelection>() => None,
+        resolution => Some(resolution?),
+    };
+    let mut entries = resolution.into_iter().flat_map(|resolution| resolution.entries);
+    let entry = entries
+        .find(|entry| entry.server.name.as_str() == options.name)
         .with_context(|| format!("it is not declared in {}", options.config.join("squire.toml").display()))?;
     if let Some(note) = entry.left_out {
         bail!("{}", note.sentence);

@@ -3,7 +3,9 @@
 use squire_strategies::{Code, Dynamic, Remote, ResolvedServer, Route, Source, Stdio, Text, Tier, Transport};
 
 use super::{Resolved, left_out, limits};
-use crate::config::{Choice, Declaration, Kind, LayerKind, Located, Origin, Policy, Problem, Trust};
+use crate::config::{
+    Choice, Declaration, Kind, LayerKind, Located, Origin, Policy, Problem, Trust, is_address,
+};
 
 type Completed<T> = Result<T, Box<Problem>>;
 
@@ -19,6 +21,7 @@ pub(super) fn complete(
     context.refuse_widening()?;
     let route = context.route(&transport, speaks)?;
     limits::apply(policy, &mut transport);
+    context.refuse_no_address(&transport)?;
     let timeout = declaration.timeout.as_ref().or(policy.timeout.as_ref());
     let server = ResolvedServer {
         name: declaration.name.clone(),
@@ -37,10 +40,11 @@ pub(super) fn complete(
 
 fn tier(declaration: &Declaration) -> Tier {
     match (declaration.trust.as_ref().map(|trust| trust.value), declaration.origin.layer) {
+        // A word of the user's lifts no server whose definition the repository can change at any time.
+        (_, LayerKind::Project) | (Some(Trust::Community), _) | (None, LayerKind::DropIn) => Tier::Community,
         (Some(Trust::Trusted), _) | (None, LayerKind::User | LayerKind::Local | LayerKind::Managed) => {
             Tier::Trusted
         }
-        (Some(Trust::Community), _) | (None, LayerKind::DropIn | LayerKind::Project) => Tier::Community,
     }
 }
 
@@ -71,8 +75,13 @@ impl Context<'_> {
             (None, Some(_), None) => Kind::Stdio,
             (None, None, Some(_)) => Kind::Http,
             (None, Some(command), Some(url)) => {
-                let later =
-                    if command.origin.place > url.origin.place { &command.origin } else { &url.origin };
+                let is_later = if command.origin.path == url.origin.path {
+                    command.origin.place > url.origin.place
+                } else {
+                    // A declaration begins in its lowest layer.
+                    url.origin.path == origin.path
+                };
+                let later = if is_later { &command.origin } else { &url.origin };
                 return self.problem(later, "both `command` and `url`: one server has one of them");
             }
             (None, None, None) => {
@@ -108,6 +117,12 @@ impl Context<'_> {
         let program = words.next().unwrap_or_else(|| Text::plain(""));
         if self.is_project() && program.literal().is_none() {
             return self.problem(&command.origin, "a project's `command` can't hold a reference");
+        }
+        if !self.is_project() && declaration.cwd.is_none() && is_relative_path(&program) {
+            return self.problem(
+                &command.origin,
+                "a relative `command` would be another program in every directory: write its whole path, `~/…`, or a `cwd`",
+            );
         }
         if let Some(cwd) = declaration.cwd.as_ref().filter(|cwd| self.is_project() && leaves(&cwd.value)) {
             return self.problem(
@@ -190,6 +205,22 @@ impl Context<'_> {
         }
     }
 
+    /// What the policy's rewriting leaves is held to the rule of what is written.
+    fn refuse_no_address(&self, transport: &Transport) -> Completed<()> {
+        let remote = match transport {
+            Transport::Builtin | Transport::Stdio(_) => None,
+            Transport::Http(remote) | Transport::Sse(remote) => Some(remote),
+            Transport::Dynamic(dynamic) => dynamic.remote.as_ref(),
+        };
+        match (remote.and_then(|remote| remote.url.literal()), &self.policy.rewrite_urls) {
+            (Some(url), Some(rewrites)) if !is_address(url) => self.problem(
+                &rewrites.origin,
+                &format!("`rewrite_urls` makes {url:?} of its address, which is none"),
+            ),
+            _ => Ok(()),
+        }
+    }
+
     /// A project may lower the limit on results, and not raise it.
     fn refuse_widening(&self) -> Completed<()> {
         let limit = self.policy.result_limit.as_ref().map_or(limits::RESULT_LIMIT, |limit| limit.value);
@@ -240,21 +271,28 @@ fn names_its_host(url: &Text) -> bool {
     url.literal().is_some() || host.is_some_and(|rest| rest.contains(['/', '?', '#']))
 }
 
+/// Whether a program is a path that begins in whatever directory it is started in.
+fn is_relative_path(program: &Text) -> bool {
+    program.literal().is_some_and(|written| written.contains('/') && !written.starts_with(['/', '~']))
+}
+
 /// Whether a directory may lead out of the one that it is relative to.
 fn leaves(cwd: &Text) -> bool {
     let Some(written) = cwd.literal() else { return true };
     written.starts_with(['/', '~']) || written.split('/').any(|part| part == "..")
 }
 
-/// What of a declaration only the relay will do.
+/// What of a declaration only the relay will do. A program that is chosen when it starts needs nothing of what is
+/// written for the address beside it.
 fn needs(declaration: &Declaration) -> Option<&'static str> {
+    let may_be_program = declaration.command.is_some();
     let word = |field: &Option<Located<String>>| field.as_ref().is_some_and(|word| word.value != "off");
     let Declaration { auth, client_cert, client_key, ca, result_limit, tools, audit, pin, .. } = declaration;
     let used = [
-        ("auth", auth.is_some()),
-        ("client_cert", client_cert.is_some()),
-        ("client_key", client_key.is_some()),
-        ("ca", ca.is_some()),
+        ("auth", auth.is_some() && !may_be_program),
+        ("client_cert", client_cert.is_some() && !may_be_program),
+        ("client_key", client_key.is_some() && !may_be_program),
+        ("ca", ca.is_some() && !may_be_program),
         ("result_limit", result_limit.is_some()),
         ("tools", tools.is_some()),
         ("audit", word(audit)),
@@ -291,7 +329,14 @@ fn obstacle(
         return Some((Code::Transport, format!("the agent does not speak {word}, and its route is direct")));
     }
     let is_secret = |source: &Source| matches!(source, Source::Secret(_));
-    let texts = server.transport.texts();
+    let as_program = match &server.transport {
+        Transport::Dynamic(Dynamic { stdio: Some(stdio), .. }) => Some(Transport::Stdio(stdio.clone())),
+        Transport::Dynamic(_) => {
+            return Some((Code::NeedsRelay, needs_relay("a remote server that is chosen when it starts")));
+        }
+        Transport::Builtin | Transport::Stdio(_) | Transport::Http(_) | Transport::Sse(_) => None,
+    };
+    let texts = as_program.as_ref().unwrap_or(&server.transport).texts();
     let mut references = texts.iter().flat_map(|(_, text)| text.references());
     let what = if let Some(field) = needs(declaration) {
         field.to_owned()
@@ -311,6 +356,6 @@ fn obstacle(
 }
 
 /// The sentence for what only the relay will do.
-pub(super) fn needs_relay(what: &str) -> String {
+pub(crate) fn needs_relay(what: &str) -> String {
     format!("{what} needs the relaying gateway, which this version of squire does not have yet")
 }

@@ -9,6 +9,16 @@ pub(crate) const RESULT_LIMIT: u64 = 64 * 1024;
 /// How many servers a project may declare where nothing else is written.
 pub(super) const PROJECT_SERVERS: u64 = 16;
 
+/// What of a policy nothing keeps yet.
+pub(super) fn not_kept(policy: &Policy) -> Option<String> {
+    let limit = policy.result_limit.as_ref()?;
+    Some(format!(
+        "the policy's result_limit in {} is not kept: {}",
+        limit.origin,
+        super::complete::needs_relay("it")
+    ))
+}
+
 /// Rewrites addresses and adds variables.
 pub(super) fn apply(policy: &Policy, transport: &mut Transport) {
     match transport {
@@ -53,7 +63,11 @@ pub(super) fn refusal(policy: &Policy, server: &ResolvedServer) -> Option<String
         Transport::Stdio(_) => &[Kind::Stdio],
         Transport::Http(_) => &[Kind::Http],
         Transport::Sse(_) => &[Kind::Sse],
-        Transport::Dynamic(_) => &[Kind::Stdio, Kind::Http, Kind::Sse],
+        Transport::Dynamic(dynamic) => match (&dynamic.stdio, &dynamic.remote) {
+            (Some(_), None) => &[Kind::Stdio],
+            (None, _) => &[Kind::Http, Kind::Sse],
+            (Some(_), Some(_)) => &[Kind::Stdio, Kind::Http, Kind::Sse],
+        },
     };
     let allowed = policy.transports.as_ref()?;
     let refused = kinds.iter().find(|kind| !allowed.value.contains(kind))?;

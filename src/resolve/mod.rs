@@ -11,6 +11,7 @@ use squire_strategies::{Code, Name, Note, ResolvedServer, Route, Tier, Transport
 
 use crate::config::{Declaration, Layers, Policy, Problem, Problems};
 
+pub(crate) use complete::needs_relay;
 pub(crate) use limits::RESULT_LIMIT;
 pub use select::{Selection, UnknownSelection};
 
@@ -94,25 +95,38 @@ pub fn everything(layers: &Layers, speaks: &dyn Fn(&Transport) -> bool) -> anyho
             project_problems.extend(problems);
         }
     }
-    let project_file = |sentence| Note { code: Code::ProjectFile, server: None, sentence, mend: None };
-    Ok(Resolution {
-        entries,
-        notes: refused.into_iter().map(project_file).collect(),
-        project_problems,
-        ..Resolution::default()
-    })
+    let remark = |code| move |sentence| Note { code, server: None, sentence, mend: None };
+    let mut notes: Vec<Note> = refused.into_iter().map(remark(Code::ProjectFile)).collect();
+    notes.extend(limits::not_kept(&layers.policy).map(remark(Code::Unenforced)));
+    notes.extend(changes_of_nothing(layers).into_iter().map(remark(Code::ProjectFile)));
+    Ok(Resolution { entries, notes, project_problems, ..Resolution::default() })
 }
 
 /// The user's declarations with the changes of the local layer, and behind them what the local layer adds.
 fn of_user(layers: &Layers) -> Vec<Declaration> {
     let mut declarations: Vec<Declaration> =
         layers.user.servers.iter().map(|server| amended(server, layers)).collect();
-    let of_project = layers.project.iter().flat_map(|project| &project.servers);
-    let known: Vec<&Name> = layers.user.servers.iter().chain(of_project).map(|server| &server.name).collect();
-    let added = layers.local.servers.iter().filter(|local| !known.contains(&&local.name));
+    let known: Vec<&Name> = layers.user.servers.iter().map(|server| &server.name).collect();
+    // What does not say what the server is can only change one, of the project perhaps: a repository that no longer
+    // declares it, or a gateway that does not read the repository's file, is stopped by nothing.
+    let added = layers.local.servers.iter().filter(|local| local.is_whole() && !known.contains(&&local.name));
     declarations.extend(added.cloned());
     declarations.retain(|declaration| !is_removed(declaration));
     declarations
+}
+
+/// What the local layer says of servers that no layer declares. Where the project's file can't be read nobody knows.
+fn changes_of_nothing(layers: &Layers) -> Vec<String> {
+    if !layers.project_refused.is_empty() {
+        return Vec::new();
+    }
+    let of_project = layers.project.iter().flat_map(|project| &project.servers);
+    let known: Vec<&Name> = layers.user.servers.iter().chain(of_project).map(|server| &server.name).collect();
+    let of_nothing = |local: &&Declaration| !local.is_whole() && !known.contains(&&local.name);
+    let told = |local: &Declaration| {
+        format!("{}: the local layer changes `{}`, which no layer declares", local.origin, local.name)
+    };
+    layers.local.servers.iter().filter(of_nothing).map(told).collect()
 }
 
 fn amended(declaration: &Declaration, layers: &Layers) -> Declaration {

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow};
-use squire_strategies::{LAUNCH_VARIABLE, Program};
+use squire_strategies::{Argument, LAUNCH_VARIABLE, Program};
 
 pub use contents::fetch;
 pub use program::{Boundaries, NotRunnable, look_up};
@@ -28,6 +28,7 @@ pub use record::read as read_record;
 use crate::config::Directories;
 use crate::environment::Environment;
 use crate::exit::Exit;
+use crate::files;
 use crate::output::Output;
 use crate::plan::Plan;
 use child::Watch;
@@ -65,23 +66,29 @@ impl AgentProgram {
         }
     }
 
-    /// Finds the user's own program for an agent: a name to look up or a path, `~/` being the home directory.
+    /// Finds the user's own program for an agent: a name to look up or a path, `~/` being the home directory. Its
+    /// first arguments are among the words of the plan.
     pub fn custom(
         words: &[String],
         squire: &Path,
         project: Option<&Path>,
         environment: &Environment,
     ) -> Result<Self, NotRunnable> {
-        let (name, first) = words.split_first().map_or(("", words), |(name, first)| (name.as_str(), first));
+        let name = words.first().map(String::as_str).unwrap_or_default();
         let path = match (name.strip_prefix("~/"), environment.home()) {
-            (Some(below_home), Some(home)) => home.join(below_home),
-            _ if name.contains('/') => PathBuf::from(name),
+            (Some(below_home), Some(home)) => at(home.join(below_home))?,
+            _ if name.contains('/') => at(PathBuf::from(name))?,
             _ => {
                 look_up(name.as_ref(), environment.get("PATH"), Boundaries { project, squire: Some(squire) })?
             }
         };
-        Ok(Self { path, name: name.into(), words: first.iter().map(OsString::from).collect() })
+        Ok(Self { path, name: name.into(), words: Vec::new() })
     }
+}
+
+/// The program at a path of the user's.
+fn at(path: PathBuf) -> Result<PathBuf, NotRunnable> {
+    if files::exists(&path) { Ok(path) } else { Err(NotRunnable::Missing(path)) }
 }
 
 /// What a launch runs in.
@@ -95,14 +102,13 @@ pub struct Surroundings<'a> {
     pub project: Option<&'a Path>,
 }
 
-/// Stages a plan, runs the agent with the user's words and puts back what was staged. `announce` is called right
+/// Stages a plan, runs the agent and puts back what was staged. `announce` is called right
 /// before the agent starts.
 ///
 /// An error means that the agent was not started, and that nothing is left of the launch.
 pub fn run(
     plan: &Plan,
     program: &AgentProgram,
-    words: &[OsString],
     surroundings: Surroundings<'_>,
     output: Output,
     announce: impl FnOnce(),
@@ -110,7 +116,7 @@ pub fn run(
     // From before the first file on, so that a signal at any moment leaves nothing.
     let mut watch = plan.leaves_files().then(Watch::begin).transpose()?;
     let mut staged = Staged::new(plan, surroundings, output)?;
-    let outcome = start(plan, program, words, surroundings, &staged, announce, &mut watch);
+    let outcome = start(plan, program, surroundings, &staged, announce, &mut watch);
     staged.undo(output);
     outcome
 }
@@ -118,13 +124,12 @@ pub fn run(
 fn start(
     plan: &Plan,
     program: &AgentProgram,
-    words: &[OsString],
     surroundings: Surroundings<'_>,
     staged: &Staged<'_>,
     announce: impl FnOnce(),
     watch: &mut Option<Watch>,
 ) -> Result<Exit> {
-    let mut command = prepare(plan, program, words, surroundings.environment, staged)?;
+    let mut command = prepare(plan, program, surroundings.environment, staged)?;
     match staged.launch_id() {
         Some(id) => command.env(LAUNCH_VARIABLE, id),
         None => command.env_remove(LAUNCH_VARIABLE),
@@ -150,27 +155,47 @@ fn not_started(program: &AgentProgram, error: &std::io::Error) -> anyhow::Error 
     }
 }
 
+fn words(words: &[OsString]) -> impl Iterator<Item = Sized<'_>> {
+    words.iter().map(|text| Sized { text, purpose: Purpose::Word })
+}
+
+/// An argument of ours with the path of its file.
+struct Spelled<'a> {
+    text: OsString,
+    argument: &'a Argument,
+}
+
+impl Spelled<'_> {
+    fn sized(&self) -> Sized<'_> {
+        Sized { text: &self.text, purpose: Purpose::Ours(self.argument) }
+    }
+}
+
+fn spell<'a>(argument: &'a Argument, staged: &Staged<'_>) -> Result<Spelled<'a>> {
+    let mut text = OsString::from(&argument.text);
+    if let Some(file) = argument.file {
+        text.push(staged.path_of(file).with_context(|| format!("no file {file} was staged"))?);
+    }
+    Ok(Spelled { text, argument })
+}
+
 fn prepare(
     plan: &Plan,
     program: &AgentProgram,
-    words: &[OsString],
     environment: &Environment,
     staged: &Staged<'_>,
 ) -> Result<Command> {
-    let mut ours = Vec::new();
-    for argument in &plan.artifacts.arguments {
-        let mut text = OsString::from(&argument.text);
-        if let Some(file) = argument.file {
-            text.push(staged.path_of(file).with_context(|| format!("no file {file} was staged"))?);
-        }
-        ours.push((text, argument));
-    }
-    let (before, after) = words.split_at(plan.place);
-    let word = |text| Sized { text, purpose: Purpose::Word };
-    let mut strings: Vec<Sized<'_>> =
-        program.words.iter().chain(before).map(OsString::as_os_str).map(word).collect();
-    strings.extend(ours.iter().map(|(text, argument)| Sized { text, purpose: Purpose::Ours(argument) }));
-    strings.extend(after.iter().map(OsString::as_os_str).map(word));
+    let spelled = |argument| spell(argument, staged);
+    let leading = plan.artifacts.leading.iter().map(spelled).collect::<Result<Vec<_>>>()?;
+    let arguments = plan.artifacts.arguments.iter().map(spelled).collect::<Result<Vec<_>>>()?;
+    let (before, after) = plan.words.split_at(plan.place);
+    let (first, before) = before.split_at(plan.first.min(plan.place));
+
+    let mut strings: Vec<Sized<'_>> = words(&program.words).chain(words(first)).collect();
+    strings.extend(leading.iter().map(Spelled::sized));
+    strings.extend(words(before));
+    strings.extend(arguments.iter().map(Spelled::sized));
+    strings.extend(words(after));
     let mut command = Command::new(&program.path);
     command.arg0(&program.name).args(strings.iter().map(|sized| sized.text));
     for (name, value) in &plan.artifacts.environment {

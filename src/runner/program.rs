@@ -17,6 +17,8 @@ pub enum NotRunnable {
     NotExecutable(PathBuf),
     /// The system refused to start it, with this reason: its interpreter is missing, say.
     Refused(PathBuf, String),
+    /// The path leads to nothing.
+    Missing(PathBuf),
     /// It is nowhere on PATH but in these places, which are skipped with their reasons.
     NotFound {
         /// What was looked for.
@@ -31,7 +33,7 @@ impl NotRunnable {
     pub fn exit(&self) -> Exit {
         match self {
             Self::NotExecutable(_) | Self::Refused(..) => Exit::NOT_EXECUTABLE,
-            Self::NotFound { .. } => Exit::NOT_FOUND,
+            Self::Missing(_) | Self::NotFound { .. } => Exit::NOT_FOUND,
         }
     }
 }
@@ -43,6 +45,7 @@ impl fmt::Display for NotRunnable {
             Self::Refused(path, reason) => {
                 write!(formatter, "{} could not be started: {reason}", path.display())
             }
+            Self::Missing(path) => write!(formatter, "there is no {}", path.display()),
             Self::NotFound { name, skipped } => {
                 write!(formatter, "{name} was not found on PATH")?;
                 for (path, reason) in skipped {

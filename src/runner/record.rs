@@ -108,7 +108,7 @@ fn sweep(directory: &Path) {
         record["boot"].as_str() == Some(&boot)
             && pid.is_some_and(|pid| started(pid).is_some() && started(pid) == record["started"].as_u64())
     };
-    for name in files::names_in(directory) {
+    for name in files::names_in(directory).unwrap_or_default() {
         let Ok(Some(bytes)) = files::read_of_user(&directory.join(&name)) else { continue };
         let Ok(record) = serde_json::from_slice::<Value>(&bytes) else { continue };
         if record.is_object() && !alive(&record) {
