@@ -206,16 +206,17 @@ fn of_project_file(note: &Note, known: Known<'_>) -> Option<Finding> {
         return None;
     }
     let names_it = |path: &&Path| note.sentence.contains(&path.display().to_string());
+    let severity = if note.code == Code::ProjectFile { Severity::Error } else { Severity::Warning };
     Some(Finding {
         help: note.mend.clone(),
         path: known.project_file.filter(names_it).map(Path::to_path_buf),
-        ..Finding::new(note.code.as_str(), Severity::Error, &note.sentence)
+        ..Finding::new(note.code.as_str(), severity, &note.sentence)
     })
 }
 
 fn of_agent(view: &AgentView, places: &Places<'_>) -> Vec<Finding> {
     // Whether an agent asks before it uses a tool is no defect of a configuration; files are told for all agents.
-    let told = |note: &&Note| !matches!(note.code, Code::AgentApproval | Code::ProjectFile);
+    let told = |note: &&Note| !matches!(note.code, Code::AgentApproval | Code::ProjectFile | Code::Unused);
     let mut found: Vec<Finding> = view.notes.iter().filter(told).map(|note| of_note(note, places)).collect();
     for (server, sentence) in &view.missing {
         let help = "set it, or give it a default as in ${env:NAME:-default}";

@@ -58,9 +58,9 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         Command::Show(show) => commands::show::run(&show, &environment),
         Command::Check(check) => commands::check::run(&check, &environment),
         Command::Gateway(gateway) => gateway::run(&gateway, &environment),
-        Command::Completions(completions) => Ok(commands::completions::run(&completions)),
+        Command::Completions(completions) => commands::completions::run(&completions),
         Command::Man(man) => commands::man::run(&man),
-        Command::Schema => Ok(commands::schema::run()),
+        Command::Schema => commands::schema::run(),
         Command::Inspect(inspect) => commands::inspect::run(&inspect, &environment),
     }
     .unwrap_or_else(|failure| {

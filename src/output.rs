@@ -13,9 +13,15 @@ pub struct Output {
 
 #[expect(clippy::disallowed_methods, reason = "the one place that prints")]
 impl Output {
-    /// Writes data to stdout. A reader that has gone away (`| head`) is no failure.
-    pub fn data(self, text: &str) {
-        let _ = io::stdout().lock().write_all(text.as_bytes());
+    /// Writes data to stdout. A reader that has gone away (`| head`) is no failure; a full disk is.
+    pub fn data(self, text: &str) -> anyhow::Result<()> {
+        let mut stdout = io::stdout().lock();
+        match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(anyhow::anyhow!("stdout can't be written: {error}"))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
     }
 
     /// Says something on stderr, behind squire's name. Where stderr is gone there is nobody to tell.

@@ -151,7 +151,7 @@ impl Plan {
             }
         }
         let told = |note: &&Note| {
-            matches!(note.code, Code::ProjectFile | Code::Unreadable | Code::Hidden | Code::Unenforced)
+            matches!(note.code, Code::ProjectFile | Code::Unreadable | Code::Hidden | Code::Unused)
                 && note.server.is_none()
         };
         // The first line; `list` shows all.

@@ -141,6 +141,8 @@ codes! {
     Hidden = "hidden" Remark,
     /// A file of the agent could not be read, so collisions can't be known.
     Unreadable = "unreadable" Remark,
+    /// What is written and has no effect.
+    Unused = "unused" Remark,
     /// A project file that was not used.
     ProjectFile = "project-file" Remark,
 }

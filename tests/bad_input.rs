@@ -547,6 +547,40 @@ fn squires_own_directories_must_be_the_users() {
             .code(125);
         assert!(!run.agent_was_started());
     }
+    for words in [&["list"][..], &["show", "squire"], &["describe", "claude"]] {
+        let test = with_agents(Test::new());
+        let inside = test.path("project/inside");
+        test.env("SQUIRE_CONFIG_DIR", inside)
+            .args(words.iter().copied())
+            .stderr(
+                "squire: <T>/project/inside lies inside the project <T>/project: a repository could fill it; set \
+                 SQUIRE_CONFIG_DIR to a directory of your own\n",
+            )
+            .unchanged()
+            .code(1);
+    }
+}
+
+/// What is not written is not done: a full disk is told, whatever the command.
+#[test]
+fn a_full_disk_is_told() {
+    for (words, code) in [
+        (&["list"][..], 1),
+        (&["list", "--json"], 1),
+        (&["show", "squire"], 1),
+        (&["check", "--sarif"], 1),
+        (&["describe"], 1),
+        (&["schema"], 1),
+        (&["man"], 1),
+        (&["completions", "bash"], 1),
+        (&["launch", "inspect", "--dry-run"], 125),
+    ] {
+        Test::new()
+            .behind("exec > /dev/full")
+            .args(words.iter().copied())
+            .stderr("squire: stdout can't be written: No space left on device (os error 28)\n")
+            .code(code);
+    }
 }
 
 /// B60: a place for private files is needed, and one that others can enter is none.

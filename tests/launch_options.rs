@@ -533,6 +533,25 @@ fn a_secret_of_a_transport_that_is_not_chosen_is_not_needed() {
     }
 }
 
+/// What a launch would leave out, `describe`, `show` and `check` leave out too.
+#[test]
+fn every_command_knows_the_chosen_transport() {
+    let test = || {
+        Test::new().config("[servers.d]\ntransport = \"${env:T:-http}\"\ncommand = \"x\"\nurl = \"https://h.example.com/\"\n")
+    };
+    let reason = "a remote server that is chosen when it starts needs the relaying gateway";
+    let run = test().args(["check"]).any_stdout().code(1);
+    assert!(run.stdout.contains(reason), "{}", run.stdout);
+    let run = test().args(["describe", "claude"]).any_stdout().success();
+    assert!(run.stdout.contains(reason) && !run.stdout.contains("d (dynamic"), "{}", run.stdout);
+    let run = test().args(["show", "d"]).any_stdout().success();
+    assert!(run.stdout.contains(reason), "{}", run.stdout);
+    for words in [&["check"][..], &["describe", "claude"], &["show", "d"]] {
+        let run = test().env("T", "stdio").args(words.iter().copied()).any_stdout().success();
+        assert!(!run.stdout.contains(reason), "{}", run.stdout);
+    }
+}
+
 /// B86: a choice that the gateway would refuse is known before the start, so the agent does not get the server.
 #[test]
 fn b86_a_chosen_remote_server_is_left_out_until_the_relay_is_there() {

@@ -333,9 +333,68 @@ fn two_layers_that_disagree_in_type() {
         "<L>:1:11: `servers` wants a table of servers, as in [servers.NAME], and this is of type array",
     );
     refused(
+        &Test::new()
+            .config("[servers.a]\nurl = \"https://h/mcp\"\n")
+            .local("\n[servers.a]\ntransport = \"stdio\"\n"),
+        "<L>:3:1: [servers.a]: `url` does not go with a stdio server",
+    );
+    refused(
         &Test::new().config(user).local("\n\n\n[servers.a]\nurl = \"https://h/mcp\"\n"),
         "<L>:5:1: [servers.a]: both `command` and `url`: one server has one of them",
     );
+}
+
+/// What a profile names does not vanish when the local layer takes it out.
+#[test]
+fn a_removed_server_of_a_profile_is_named() {
+    let test = Test::new()
+        .config(&format!("{MINE}[profiles.w]\nservers = [\"mine\"]\n"))
+        .agent("codex", "")
+        .local("[servers.mine]\nremove = true\n");
+    let note = format!("mine: removed in <T>/{}:2", local_path(&test, "project"));
+    let told = format!("squire: {note}\n");
+    test.clone().args(["list", "--profile", "w"]).any_stdout().stderr(told).success();
+    let reason = note.trim_start_matches("mine: ");
+    test.clone()
+        .args(["launch", "codex", "--profile", "w"])
+        .stderr(format!("squire: codex gets 0 of 0; left out: mine ({reason})\n"))
+        .success();
+    test.args(["launch", "codex", "--profile", "w", "--require", "mine"])
+        .stderr(format!("squire: nothing was started, as it lacks what is required:\n  {note}\n"))
+        .unchanged()
+        .code(125);
+}
+
+/// A project's profile of the one name that is always the user's breaks nothing, and is told as what it is.
+#[test]
+fn a_default_profile_of_a_project() {
+    let test = Test::new()
+        .config(MINE)
+        .project("[servers.p]\ncommand = \"p\"\n[profiles.default]\nservers = [\"p\"]\n");
+    test.clone().args(["show", "mine"]).any_stdout().success();
+    let told = "squire: the profile `default` is the project's: of this name only yours is used\n";
+    test.args(["list", "--profile", "default"]).stderr(told).unchanged().code(2);
+}
+
+/// Editors leave hidden files; a name that is no text is not passed over.
+#[test]
+fn hidden_files_and_odd_names_among_the_drop_ins() {
+    use std::os::unix::ffi::OsStrExt;
+    let test =
+        drop_in(Test::new(), ".hidden.toml", "x").link("user@host.123", &format!("{DROP_INS}/.#a.toml"));
+    assert_eq!(test.listed(&["name"]), Vec::<String>::new());
+    let test = drop_in(Test::new(), "a.toml", "command = \"a\"\n");
+    let odd = test.path(DROP_INS).join(std::ffi::OsStr::from_bytes(b"b\xff.toml"));
+    fs::copy(test.path(&format!("{DROP_INS}/a.toml")), odd).unwrap();
+    let run = test.args(["list"]).any_stderr().code(1);
+    assert!(run.stderr.contains(":1:1: the server name `b\u{fffd}` "), "{}", run.stderr);
+}
+
+/// Where squire's own files are worked in, the user's file is no project's.
+#[test]
+fn the_users_file_is_no_projects() {
+    let test = Test::new().config(MINE).directory("home/.config/squire");
+    assert_eq!(test.listed(&["name", "state"]), ["mine | on"]);
 }
 
 /// A change of nothing is said: the repository may have dropped its server, so it refuses nothing.

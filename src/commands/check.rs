@@ -23,7 +23,7 @@ pub fn run(options: &cli::Check, environment: &Environment) -> Result<Exit> {
     } else {
         render::text(&findings)
     };
-    Output::default().data(&text);
+    Output::default().data(&text)?;
     let is_clean =
         [Severity::Error, Severity::Warning].iter().all(|severity| count(&findings, *severity) == 0);
     Ok(if is_clean { Exit::DONE } else { Exit::FINDINGS })
@@ -84,7 +84,7 @@ fn view(
 ) -> Result<AgentView> {
     let mut view = AgentView { agent: agent.name.clone(), ..AgentView::default() };
     let by_default = Selection { agent: Some(agent.name.clone()), ..Selection::default() };
-    let usual = surroundings.resolve(agent, &by_default)?;
+    let usual = surroundings.resolve(agent, &by_default, environment)?;
     let refusal = surroundings.look(agent, &usual, &by_default, environment, &mut view);
     view.refusal = refusal;
 
@@ -93,7 +93,7 @@ fn view(
     let servers: Vec<String> = enabled.map(|entry| entry.server.name.to_string()).collect();
     if !usual.entries.iter().map(|entry| entry.server.name.as_str()).eq(servers.iter().map(String::as_str)) {
         let every = Selection { servers, ..by_default };
-        let mut all = surroundings.resolve(agent, &every)?;
+        let mut all = surroundings.resolve(agent, &every, environment)?;
         all.strict = usual.strict;
         // A refusal may be due to more servers than any launch has; the usual launch has its own answer.
         let _ = surroundings.look(agent, &all, &every, environment, &mut view);

@@ -1,5 +1,6 @@
 //! `squire completions`: what a shell reads to complete command lines.
 
+use anyhow::Result;
 use clap::{Command, CommandFactory};
 use clap_complete::generate;
 
@@ -8,11 +9,11 @@ use crate::exit::Exit;
 use crate::output::Output;
 
 /// Runs the command. It looks at nothing but the command line's own definition.
-pub fn run(options: &Completions) -> Exit {
+pub fn run(options: &Completions) -> Result<Exit> {
     let mut script = Vec::new();
     generate(options.shell, &mut visible(), "squire", &mut script);
-    Output::default().data(&String::from_utf8_lossy(&script));
-    Exit::DONE
+    Output::default().data(&String::from_utf8_lossy(&script))?;
+    Ok(Exit::DONE)
 }
 
 /// The command line without its hidden subcommands, which the generator would offer.

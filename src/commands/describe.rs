@@ -17,20 +17,21 @@ use crate::resolve::Selection;
 pub fn run(options: &cli::Describe, environment: &Environment) -> Result<Exit> {
     let output = Output::default();
     match &options.agent {
-        None if options.json => output.data(&format!("{:#}\n", all_as_json())),
-        None => output.data(&all_as_text()),
+        None if options.json => output.data(&format!("{:#}\n", all_as_json()))?,
+        None => output.data(&all_as_text())?,
         Some(agent) => {
             let surroundings = Surroundings::find(environment)?;
+            surroundings.directories.refuse_foreign(surroundings.project.as_ref(), environment)?;
             let agent = surroundings.agent(agent)?;
             let selection = Selection {
                 profiles: options.profiles.clone(),
                 servers: Vec::new(),
                 agent: Some(agent.name.clone()),
             };
-            let resolution = surroundings.resolve(&agent, &selection)?;
+            let resolution = surroundings.resolve(&agent, &selection, environment)?;
             let plan = surroundings.plan(&agent, &resolution, &selection, &[], environment)?;
             let program = surroundings.program(&agent, &squire(environment)?, environment);
-            output.data(&shown(&plan, &program, options.json));
+            output.data(&shown(&plan, &program, options.json))?;
         }
     }
     Ok(Exit::DONE)

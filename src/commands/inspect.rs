@@ -52,7 +52,7 @@ pub fn run(options: &cli::Inspect, environment: &Environment) -> Result<Exit> {
         return Ok(Exit::Signal(signal));
     }
     let failed = reports.iter().any(|report| report.outcome.is_err());
-    output.data(&if options.json { format!("{:#}\n", as_json(&reports)) } else { as_text(&reports) });
+    output.data(&if options.json { format!("{:#}\n", as_json(&reports)) } else { as_text(&reports) })?;
     Ok(if failed { Exit::FINDINGS } else { Exit::DONE })
 }
 

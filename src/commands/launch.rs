@@ -24,13 +24,12 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
         servers: options.servers.clone(),
         agent: Some(agent.name.clone()),
     };
-    let mut resolution = surroundings.resolve(&agent, &selection)?;
+    let mut resolution = surroundings.resolve(&agent, &selection, environment)?;
     resolution.strict |= options.strict;
     resolution.require.extend(options.require.iter().cloned());
     if options.allow_missing {
         leave_out_missing(&mut resolution, environment);
     }
-    leave_out_chosen_remote(&mut resolution, environment);
     let plan = surroundings.plan(&agent, &resolution, &selection, &options.arguments, environment)?;
     if plan.no_session().is_none() {
         surroundings.directories.refuse_foreign(surroundings.project.as_ref(), environment)?;
@@ -40,7 +39,7 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
     let squire = squire(environment)?;
     let program = surroundings.program(&agent, &squire, environment);
     if options.dry_run {
-        output.data(&shown(&plan, &program, options.json));
+        output.data(&shown(&plan, &program, options.json))?;
         return Ok(Exit::DONE);
     }
     let around = runner::Surroundings {
@@ -140,8 +139,8 @@ pub(super) fn lacking(plan: &Plan, required: &[String]) -> Vec<(String, String)>
     let mut lacking: Vec<(String, String)> = Vec::new();
     let obstacles = plan.obstacles();
     for name in wanted.chain(named).filter(|name| !delivered.contains(name)) {
-        let server = plan.servers.iter().find(|server| server.name.as_str() == name);
-        let reason = server.and_then(|server| obstacles.get(&server.name)).map(|note| note.sentence.as_str());
+        let obstacle = obstacles.iter().find(|(server, _)| server.as_str() == name);
+        let reason = obstacle.map(|(_, note)| note.sentence.as_str());
         let one = (name.to_owned(), reason.unwrap_or("it is not selected").to_owned());
         if !lacking.contains(&one) {
             lacking.push(one);

@@ -20,6 +20,7 @@ use crate::resolve::{Resolution, Resolved, Selection, everything, resolve};
 pub fn run(options: &cli::List, environment: &Environment) -> Result<Exit> {
     let output = Output::default();
     let surroundings = Surroundings::find(environment)?;
+    surroundings.directories.refuse_foreign(surroundings.project.as_ref(), environment)?;
     // No agent is named: a plain remote server is direct in every agent that speaks its transport.
     let speaks = |transport: &Transport| transport.remote().is_some();
     let resolution = if options.profiles.is_empty() {
@@ -29,11 +30,12 @@ pub fn run(options: &cli::List, environment: &Environment) -> Result<Exit> {
         resolve(&surroundings.layers, &selection, &speaks)?
     };
     if options.json {
-        output.data(&format!("{:#}\n", as_json(&resolution)));
+        output.data(&format!("{:#}\n", as_json(&resolution)))?;
     } else {
-        output.data(&as_text(&resolution, environment.home().as_deref()));
+        output.data(&as_text(&resolution, environment.home().as_deref()))?;
         for note in &resolution.notes {
-            output.message(&note.sentence);
+            let server = note.server.as_ref().map_or(String::new(), |server| format!("{server}: "));
+            output.message(&format!("{server}{}", note.sentence));
         }
     }
     Ok(Exit::DONE)

@@ -34,7 +34,7 @@ pub fn run(options: &cli::Man) -> Result<Exit> {
         None => squire,
         Some(name) => find(&squire, name)?.clone(),
     };
-    Output::default().data(&page(command)?);
+    Output::default().data(&page(command)?)?;
     Ok(Exit::DONE)
 }
 

@@ -19,7 +19,7 @@ use crate::config::{self, Directories, Layers, Project, Sources};
 use crate::environment::{Environment, utf8};
 use crate::plan::{Plan, plan};
 use crate::report;
-use crate::resolve::{Resolution, Selection, UnknownSelection, resolve};
+use crate::resolve::{Resolution, Selection, UnknownSelection, resolve, settings, strategy};
 use crate::runner::{self, AgentProgram, NotRunnable};
 
 /// Where a command stands: squire's directories, the project around it and the layers.
@@ -48,20 +48,23 @@ impl Surroundings {
 
     /// The agent of a name: one that squire knows, or one of the user's own.
     fn agent(&self, name: &str) -> Result<Agent> {
-        let settings = self.layers.user.agents.iter().find(|settings| settings.name == name);
-        let own =
-            settings.and_then(|settings| settings.strategy.as_ref()).map(|strategy| strategy.value.as_str());
-        let Some(strategy) = squire_strategies::find(own.unwrap_or(name)) else {
+        let Some(strategy) = strategy(&self.layers, name) else {
             let custom = self.layers.user.agents.iter().map(|settings| settings.name.as_str());
-            let known: Vec<&str> = AGENTS.iter().map(|strategy| strategy.name()).chain(custom).collect();
+            let mut known: Vec<&str> = AGENTS.iter().map(|strategy| strategy.name()).collect();
+            custom.for_each(|name| {
+                if !known.contains(&name) {
+                    known.push(name);
+                }
+            });
             let help = match config::nearest(name, known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("there are: {}", known.join(", ")),
             };
             return Err(UnknownSelection(vec![format!("there is no agent {name:?}; {help}")]).into());
         };
-        let program =
-            settings.and_then(|settings| settings.program.as_ref()).map(|program| program.value.clone());
+        let program = settings(&self.layers, name)
+            .and_then(|settings| settings.program.as_ref())
+            .map(|program| program.value.clone());
         Ok(Agent { name: name.to_owned(), strategy, program })
     }
 
@@ -76,8 +79,12 @@ impl Surroundings {
         names.into_iter().map(|name| self.agent(name)).collect()
     }
 
-    fn resolve(&self, agent: &Agent, selection: &Selection) -> Result<Resolution> {
-        resolve(&self.layers, selection, &|transport: &Transport| agent.strategy.speaks(transport))
+    /// What a launch of the agent would have, with the transports that the environment chooses.
+    fn resolve(&self, agent: &Agent, selection: &Selection, environment: &Environment) -> Result<Resolution> {
+        let speaks = |transport: &Transport| agent.strategy.speaks(transport);
+        let mut resolution = resolve(&self.layers, selection, &speaks)?;
+        launch::leave_out_chosen_remote(&mut resolution, environment);
+        Ok(resolution)
     }
 
     /// Plans a launch: reads what the strategy asks for, and nothing else of the agent.

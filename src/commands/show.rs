@@ -19,6 +19,7 @@ use crate::resolve::{RESULT_LIMIT, Resolved, Selection, UnknownSelection, everyt
 /// Runs the command.
 pub fn run(options: &cli::Show, environment: &Environment) -> Result<Exit> {
     let surroundings = Surroundings::find(environment)?;
+    surroundings.directories.refuse_foreign(surroundings.project.as_ref(), environment)?;
     let declared = everything(&surroundings.layers, &|transport: &Transport| transport.remote().is_some())?;
     let entry = find(&declared.entries, &options.name)?;
     let shown = Shown {
@@ -26,13 +27,13 @@ pub fn run(options: &cli::Show, environment: &Environment) -> Result<Exit> {
         routes: routes(&surroundings, entry, environment)?,
         fields: fields(entry, &surroundings),
         secrets: secrets(entry),
-        profiles: profiles(&surroundings, entry)?,
+        profiles: profiles(&surroundings, entry),
     };
     Output::default().data(&if options.json {
         format!("{:#}\n", render::json(&shown))
     } else {
         render::text(&shown, environment.home().as_deref())
-    });
+    })?;
     Ok(Exit::DONE)
 }
 
@@ -94,7 +95,7 @@ fn route(
         ..Selection::default()
     };
     let told = |route, reason| AgentRoute { agent: agent.name.clone(), route, reason };
-    let resolution = surroundings.resolve(agent, &selection)?;
+    let resolution = surroundings.resolve(agent, &selection, environment)?;
     let plan = match surroundings.plan(agent, &resolution, &selection, &[], environment) {
         Ok(plan) => plan,
         Err(refusal) => return Ok(told("refused", Some(format!("{refusal:#}")))),
@@ -192,13 +193,14 @@ fn unique(names: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// The profiles that select it: the user's, then the project's.
-fn profiles(surroundings: &Surroundings, entry: &Resolved) -> Result<Vec<String>> {
+fn profiles(surroundings: &Surroundings, entry: &Resolved) -> Vec<String> {
     let layers = &surroundings.layers;
     let of_project = layers.project.iter().flat_map(|project| &project.profiles);
     let mut selecting = Vec::new();
     for profile in layers.user.profiles.iter().chain(of_project) {
         let selection = Selection { profiles: vec![profile.name.clone()], ..Selection::default() };
-        let resolution = resolve(layers, &selection, &|_| true)?;
+        // A project's profile that can't be selected selects nothing.
+        let Ok(resolution) = resolve(layers, &selection, &|_| true) else { continue };
         let is_it = |other: &Resolved| {
             other.server.name == entry.server.name && other.is_project() == entry.is_project()
         };
@@ -206,5 +208,5 @@ fn profiles(surroundings: &Surroundings, entry: &Resolved) -> Result<Vec<String>
             selecting.push(profile.name.clone());
         }
     }
-    Ok(unique(selecting.into_iter()))
+    unique(selecting.into_iter())
 }

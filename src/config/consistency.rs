@@ -53,10 +53,14 @@ fn check_names<'a>(servers: impl Iterator<Item = &'a Declaration>, problems: &mu
             } else {
                 origin.to_string()
             };
-            let message = format!(
-                "`{}` and `{earlier}` ({place}) are one name to some agents, which fold case and take `-` for `_`",
-                server.name
-            );
+            let message = if **earlier == server.name {
+                format!("`{}` is declared in {origin} already", server.name)
+            } else {
+                format!(
+                    "`{}` and `{earlier}` ({place}) are one name to some agents, which fold case and take `-` for `_`",
+                    server.name
+                )
+            };
             problems.push(problem(&server.origin, message, Some("rename one of them".into())));
         } else {
             seen.insert(folded, (&server.name, &server.origin));

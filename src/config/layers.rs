@@ -63,6 +63,8 @@ pub fn load(sources: Sources<'_>) -> Result<Layers> {
     let managed = read_file(sources.managed, LayerKind::Managed, &mut problems)?;
     if problems.is_empty() {
         problems.extend(consistency::check(&user));
+    }
+    if problems.is_empty() {
         problems.extend(consistency::check_local(&local, &user));
     }
     if !problems.is_empty() {
@@ -91,7 +93,10 @@ fn drop_ins(config: &Path) -> Result<Vec<PathBuf>> {
     let directory = config.join("servers.d");
     let mut names =
         files::names_in(&directory).map_err(|error| anyhow!("{}: {error}", directory.display()))?;
-    names.retain(|name| Path::new(name).extension().is_some_and(|ending| ending == "toml"));
+    names.retain(|name| {
+        let hidden = name.as_encoded_bytes().starts_with(b".");
+        !hidden && Path::new(name).extension().is_some_and(|ending| ending == "toml")
+    });
     names.sort_unstable();
     Ok(names.into_iter().map(|name| directory.join(name)).collect())
 }
@@ -108,7 +113,7 @@ fn read_file(path: &Path, layer: LayerKind, problems: &mut Vec<Problem>) -> Resu
 }
 
 fn load_project(config: &Path, project: &Project, layers: &mut Layers) {
-    match read_project(project) {
+    match read_project(config, project) {
         Ok(Some(declarations)) => layers.project = Some(declarations),
         Ok(None) => {}
         Err(ProjectRefused { reason, problems }) => {
@@ -134,9 +139,13 @@ struct ProjectRefused {
     problems: Vec<Problem>,
 }
 
-fn read_project(project: &Project) -> Result<Option<Declarations>, ProjectRefused> {
+fn read_project(config: &Path, project: &Project) -> Result<Option<Declarations>, ProjectRefused> {
     let Some(directory) = &project.declares_in else { return Ok(None) };
     let path = directory.join(Project::FILE);
+    // Where squire's own files are worked in, the user's file is no project's.
+    if files::same_file(&path, &config.join(Project::FILE)) {
+        return Ok(None);
+    }
     let unreadable = |reason: String| ProjectRefused { reason, problems: Vec::new() };
     let relative = path.strip_prefix(&project.root).map_err(|error| unreadable(error.to_string()))?;
     let bytes = files::read_of_project(&project.root, relative)

@@ -8,7 +8,7 @@
 mod private;
 mod project_file;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
@@ -171,8 +171,8 @@ fn open_no_follow(directory: &OwnedFd, name: &OsStr, flags: OFlags) -> io::Resul
     }
 }
 
-/// The names in a directory, in no order; none where it does not exist. Names that are not UTF-8 are passed over.
-pub fn names_in(directory: &Path) -> io::Result<Vec<String>> {
+/// The names in a directory, in no order; none where it does not exist.
+pub fn names_in(directory: &Path) -> io::Result<Vec<OsString>> {
     let entries = match std::fs::read_dir(directory) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -180,7 +180,7 @@ pub fn names_in(directory: &Path) -> io::Result<Vec<String>> {
     };
     let mut names = Vec::new();
     for entry in entries {
-        names.extend(entry?.file_name().into_string());
+        names.push(entry?.file_name());
     }
     Ok(names)
 }

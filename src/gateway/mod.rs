@@ -22,7 +22,7 @@ use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::mcp::Service;
 use crate::output::Output;
-use crate::resolve::{Selection, UnknownSelection, resolve};
+use crate::resolve::{Selection, UnknownSelection, resolve, strategy};
 use crate::runner::{Boundaries, look_up};
 
 /// Runs the command.
@@ -72,11 +72,7 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Stdio> 
         managed: config::MANAGED_POLICY.as_ref(),
     };
     let layers = config::load(sources)?;
-    let settings = layers.user.agents.iter().find(|settings| settings.name == options.agent);
-    let own =
-        settings.and_then(|settings| settings.strategy.as_ref()).map(|strategy| strategy.value.as_str());
-    let strategy =
-        squire_strategies::find(own.unwrap_or(&options.agent)).context("there is no such agent")?;
+    let strategy = strategy(&layers, &options.agent).context("there is no such agent")?;
     // The filters of the entry's profiles hold here too; a project's profiles narrow none of the user's servers.
     let of_user = |name: &&String| layers.user.profiles.iter().any(|profile| profile.name == **name);
     let selection = Selection {

@@ -167,7 +167,15 @@ impl Context<'_> {
         };
         match self.declaration.origins().into_iter().find(|(field, _)| foreign.contains(field)) {
             None => Ok(()),
-            Some((field, origin)) => self.problem(origin, &format!("`{field}` does not go with {word}")),
+            Some((field, origin)) => {
+                // Where a higher layer brought the transport, that is what does not fit.
+                let transport = self.declaration.transport.as_ref();
+                let higher = transport.filter(|transport| {
+                    origin.path == self.declaration.origin.path && transport.origin.path != origin.path
+                });
+                let blamed = higher.map_or(origin, |transport| &transport.origin);
+                self.problem(blamed, &format!("`{field}` does not go with {word}"))
+            }
         }
     }
 

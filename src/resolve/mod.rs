@@ -14,6 +14,7 @@ use crate::config::{Declaration, Layers, Policy, Problem, Problems};
 pub(crate) use complete::needs_relay;
 pub(crate) use limits::RESULT_LIMIT;
 pub use select::{Selection, UnknownSelection};
+pub(crate) use select::{settings, strategy};
 
 /// One selected server: as it would run, and why it does not, if so.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,8 +98,8 @@ pub fn everything(layers: &Layers, speaks: &dyn Fn(&Transport) -> bool) -> anyho
     }
     let remark = |code| move |sentence| Note { code, server: None, sentence, mend: None };
     let mut notes: Vec<Note> = refused.into_iter().map(remark(Code::ProjectFile)).collect();
-    notes.extend(limits::not_kept(&layers.policy).map(remark(Code::Unenforced)));
-    notes.extend(changes_of_nothing(layers).into_iter().map(remark(Code::ProjectFile)));
+    notes.extend(limits::not_kept(&layers.policy).map(remark(Code::Unused)));
+    notes.extend(changes_of_nothing(layers).into_iter().map(remark(Code::Unused)));
     Ok(Resolution { entries, notes, project_problems, ..Resolution::default() })
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use squire_strategies::Code;
+use squire_strategies::{Code, Note, Strategy};
 
 use super::complete::needs_relay;
 use super::{Resolution, Resolved, left_out};
@@ -41,7 +41,7 @@ pub(super) fn select(
     selection: &Selection,
     everything: Resolution,
 ) -> Result<Resolution, UnknownSelection> {
-    let Resolution { entries: all, notes, project_problems, .. } = everything;
+    let Resolution { entries: all, mut notes, project_problems, .. } = everything;
     let of_user = layers.user.profiles.as_slice();
     let of_project = layers.project.as_ref().map(|project| project.profiles.as_slice()).unwrap_or_default();
     let settings = selection.agent.as_deref().and_then(|agent| settings(layers, agent));
@@ -54,7 +54,11 @@ pub(super) fn select(
             selected.add_profile(profile, of_project, true);
         } else {
             let known = of_user.iter().chain(of_project).map(|profile| profile.name.as_str());
-            unknown.push(unknown_name("profile", name, known));
+            unknown.push(if name == DEFAULT && find(of_project, name).is_some() {
+                format!("the profile `{DEFAULT}` is the project's: of this name only yours is used")
+            } else {
+                unknown_name("profile", name, known)
+            });
         }
     }
     for name in &selection.servers {
@@ -81,7 +85,8 @@ pub(super) fn select(
     }
     let by_agent = settings.map(|settings| settings.tools.as_slice()).unwrap_or_default();
     selected.narrow(by_agent, false);
-    let Selected { indexes, narrowed, require, strict, .. } = selected;
+    let Selected { indexes, narrowed, require, strict, removed, .. } = selected;
+    notes.extend(removed.into_iter().filter_map(|name| removed_here(layers, name)));
     let entries = indexes.into_iter().map(|index| entry(&all[index], narrowed.contains(&index))).collect();
     Ok(Resolution { entries, notes, require, strict, project_problems })
 }
@@ -91,6 +96,12 @@ pub(crate) fn settings<'a>(layers: &'a Layers, agent: &str) -> Option<&'a AgentS
     layers.user.agents.iter().find(|settings| settings.name == agent)
 }
 
+/// How an agent takes servers: one that squire knows, or one of the user's own, which speaks the language of such a one.
+pub(crate) fn strategy(layers: &Layers, agent: &str) -> Option<&'static dyn Strategy> {
+    let own = settings(layers, agent).and_then(|settings| settings.strategy.as_ref());
+    squire_strategies::find(own.map_or(agent, |strategy| strategy.value.as_str()))
+}
+
 fn entry(entry: &Resolved, narrowed: bool) -> Resolved {
     let mut entry = entry.clone();
     if narrowed && entry.left_out.is_none() {
@@ -98,6 +109,13 @@ fn entry(entry: &Resolved, narrowed: bool) -> Resolved {
         entry.left_out = Some(left_out(&entry.server.name, Code::NeedsRelay, sentence));
     }
     entry
+}
+
+/// A server that a profile names is there, unless the local layer removes it.
+fn removed_here(layers: &Layers, name: &str) -> Option<Note> {
+    let local = layers.local.servers.iter().find(|local| local.name.as_str() == name)?;
+    let origin = &local.remove.as_ref()?.origin;
+    Some(left_out(&local.name, Code::Disabled, format!("removed in {origin}")))
 }
 
 fn find<'a>(profiles: &'a [Profile], name: &str) -> Option<&'a Profile> {
@@ -125,6 +143,8 @@ struct Selected<'a> {
     profiles: Vec<&'a str>,
     require: Vec<String>,
     strict: bool,
+    /// Those that a profile names and the local layer takes out.
+    removed: Vec<&'a str>,
 }
 
 impl<'a> Selected<'a> {
@@ -153,8 +173,9 @@ impl<'a> Selected<'a> {
             }
         }
         for server in &profile.servers {
-            if let Some(index) = self.position(&server.value, of_project) {
-                self.add(index);
+            match self.position(&server.value, of_project) {
+                Some(index) => self.add(index),
+                None => self.removed.push(&server.value),
             }
         }
         self.narrow(&profile.tools, of_project);

@@ -108,8 +108,9 @@ fn sweep(directory: &Path) {
         record["boot"].as_str() == Some(&boot)
             && pid.is_some_and(|pid| started(pid).is_some() && started(pid) == record["started"].as_u64())
     };
-    for name in files::names_in(directory).unwrap_or_default() {
-        let Ok(Some(bytes)) = files::read_of_user(&directory.join(&name)) else { continue };
+    let names = files::names_in(directory).unwrap_or_default();
+    for name in names.iter().filter_map(|name| name.to_str()) {
+        let Ok(Some(bytes)) = files::read_of_user(&directory.join(name)) else { continue };
         let Ok(record) = serde_json::from_slice::<Value>(&bytes) else { continue };
         if record.is_object() && !alive(&record) {
             let private = &record["private"];
@@ -119,7 +120,7 @@ fn sweep(directory: &Path) {
                 files::remove_left_behind(left.as_ref(), &names);
             }
             // Another launch may have removed it first.
-            let _ = files::remove_private(directory, &name);
+            let _ = files::remove_private(directory, name);
         }
     }
 }
