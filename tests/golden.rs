@@ -439,7 +439,14 @@ fn servers() -> impl proptest::strategy::Strategy<Value = BTreeMap<String, Gener
     let remote = (
         any::<bool>(),
         visible().prop_map(|text| text.replace(char::is_whitespace, "")),
-        prop::collection::btree_map("[A-Za-z0-9!#$%&'*+.^_`|~-]{1,6}", visible(), 0..3),
+        // Names of headers that differ in case alone are one name, and an error.
+        prop::collection::btree_map("[A-Za-z0-9!#$%&'*+.^_`|~-]{1,6}", visible(), 0..3).prop_filter(
+            "headers",
+            |headers: &BTreeMap<String, String>| {
+                let folded: BTreeSet<String> = headers.keys().map(|name| name.to_lowercase()).collect();
+                folded.len() == headers.len()
+            },
+        ),
     )
         .prop_map(|(sse, path, headers)| Generated::Remote { sse, path, headers });
     let names = "[A-Za-z]([A-Za-z0-9_-]{0,12}[A-Za-z0-9])?";
