@@ -17,7 +17,7 @@ use crate::json;
 use crate::mcp_servers;
 use crate::placement::{Arity, BareWord, Placement};
 use crate::server::Transport;
-use crate::strategy::{Base, Description, Launch, Program, Read, Strategy};
+use crate::strategy::{Base, Content, Description, Launch, Program, Read, Strategy};
 use crate::taken;
 
 pub(crate) struct Claude;
@@ -62,6 +62,7 @@ impl Strategy for Claude {
 
     fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal> {
         let mut artifacts = Artifacts::default();
+        let states = states(launch);
         let mut entries = Map::new();
         for server in launch.servers {
             match mcp_servers::entry(launch, server, pinned) {
@@ -76,12 +77,12 @@ impl Strategy for Claude {
         }
         if launch.strict {
             artifacts.arguments.push(Argument::text("--strict-mcp-config"));
-            artifacts.notes.extend(hidden(launch));
+            artifacts.notes.extend(hidden(launch, &states));
         }
         if entries.is_empty() {
             return Ok(artifacts);
         }
-        artifacts.notes.extend(switched_off(launch, &entries));
+        artifacts.notes.extend(switched_off(launch, &states, &entries));
         artifacts.notes.push(approval(&entries));
         let slowest =
             launch.servers.iter().map(|server| server.agent_startup_timeout()).max().unwrap_or_default();
@@ -124,7 +125,7 @@ struct State {
     #[serde(default)]
     projects: BTreeMap<String, ProjectState>,
     #[serde(default, rename = "mcpServers")]
-    servers: Map<String, Value>,
+    servers: Option<Map<String, Value>>,
 }
 
 #[derive(Deserialize)]
@@ -132,35 +133,41 @@ struct ProjectState {
     #[serde(default, rename = "disabledMcpServers")]
     disabled: Vec<String>,
     #[serde(default, rename = "mcpServers")]
-    servers: Map<String, Value>,
+    servers: Option<Map<String, Value>>,
+}
+
+/// What was found of the state file, each with its place.
+type States<'a> = Vec<(&'a str, Result<State, String>)>;
+
+fn states<'a>(launch: &Launch<'a>) -> States<'a> {
+    let found = launch.contents.iter().filter(|content| content.read == STATE);
+    let read = |content: &'a Content| {
+        let bytes = content.bytes.as_ref().map_err(String::clone);
+        let state = bytes.and_then(|bytes| serde_json::from_slice(bytes).map_err(|error| error.to_string()));
+        (content.place.as_str(), state)
+    };
+    found.map(read).collect()
 }
 
 /// The servers of the user's own and of the directory. What can't be read is told by [`switched_off`].
-fn hidden(launch: &Launch<'_>) -> Option<Note> {
-    let states = launch.contents.iter().filter(|content| content.read == STATE);
-    let states =
-        states.filter_map(|content| serde_json::from_slice::<State>(content.bytes.as_ref().ok()?).ok());
+fn hidden(launch: &Launch<'_>, states: &States<'_>) -> Option<Note> {
     let mut names = BTreeSet::new();
-    for State { mut projects, servers } in states {
-        let of_directory = projects.remove(launch.directory).map(|project| project.servers);
-        names.extend(servers.into_iter().chain(of_directory.into_iter().flatten()).map(|(name, _)| name));
+    for State { projects, servers } in states.iter().filter_map(|(_, state)| state.as_ref().ok()) {
+        let of_directory = projects.get(launch.directory).and_then(|project| project.servers.as_ref());
+        let declared = servers.iter().chain(of_directory).flatten();
+        names.extend(declared.map(|(name, _)| name.as_str()));
     }
-    taken::hidden(&names.iter().map(String::as_str).collect::<Vec<_>>())
+    taken::hidden(&names.into_iter().collect::<Vec<_>>())
 }
 
-fn switched_off(launch: &Launch<'_>, entries: &Map<String, Value>) -> Vec<Note> {
+fn switched_off(launch: &Launch<'_>, states: &States<'_>, entries: &Map<String, Value>) -> Vec<Note> {
     let mut notes = Vec::new();
-    for content in launch.contents.iter().filter(|content| content.read == STATE) {
-        let state = content
-            .bytes
-            .as_ref()
-            .map_err(String::clone)
-            .and_then(|bytes| serde_json::from_slice::<State>(bytes).map_err(|error| error.to_string()));
+    for (place, state) in states {
         match state {
             Err(reason) => notes.push(Note {
                 code: Code::Unreadable,
                 server: None,
-                sentence: format!("{}: {reason}; servers switched off there can't be known", content.place),
+                sentence: format!("{place}: {reason}; servers switched off there can't be known"),
                 mend: None,
             }),
             Ok(state) => {
@@ -173,7 +180,7 @@ fn switched_off(launch: &Launch<'_>, entries: &Map<String, Value>) -> Vec<Note> 
                         notes.push(Note {
                             code: Code::AgentDisabled,
                             server: Some(server.name.clone()),
-                            sentence: format!("disabled for this directory in {}", content.place),
+                            sentence: format!("disabled for this directory in {place}"),
                             mend: Some("enable it with /mcp in Claude Code".into()),
                         });
                     }
@@ -411,6 +418,7 @@ pub(crate) mod tests {
         );
         assert_eq!(state("{}"), [approval]);
         assert_eq!(state(r#"{"projects": {"/p": {}}}"#), [approval]);
+        assert_eq!(state(r#"{"mcpServers": null, "projects": {"/p": {"mcpServers": null}}}"#), [approval]);
         assert_eq!(state("{ broken"), ["unreadable ", approval]);
     }
 }

@@ -19,7 +19,7 @@ use crate::config::{self, Directories, Layers, Project, Sources};
 use crate::environment::{Environment, utf8};
 use crate::plan::{Plan, plan};
 use crate::report;
-use crate::resolve::{Resolution, Selection, UnknownSelection, resolve, settings, strategy};
+use crate::resolve::{Resolution, Selection, UnknownSelection, resolve, settings, strategy, unknown_name};
 use crate::runner::{self, AgentProgram, NotRunnable};
 
 /// Where a command stands: squire's directories, the project around it and the layers.
@@ -56,11 +56,7 @@ impl Surroundings {
                     known.push(name);
                 }
             });
-            let help = match config::nearest(name, known.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there are: {}", known.join(", ")),
-            };
-            return Err(UnknownSelection(vec![format!("there is no agent {name:?}; {help}")]).into());
+            return Err(UnknownSelection(vec![unknown_name("agent", name, known.into_iter())]).into());
         };
         let program = settings(&self.layers, name)
             .and_then(|settings| settings.program.as_ref())

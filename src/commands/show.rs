@@ -9,12 +9,14 @@ use squire_strategies::{Effect, Name, ResolvedServer, Source, Transport};
 use super::list::without_user;
 use super::{Agent, Surroundings};
 use crate::cli;
-use crate::config::{Origin, nearest};
+use crate::config::Origin;
 use crate::declared::{self, written};
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::resolve::{RESULT_LIMIT, Resolved, Selection, UnknownSelection, everything, resolve};
+use crate::resolve::{
+    RESULT_LIMIT, Resolved, Selection, UnknownSelection, everything, resolve, unknown_name,
+};
 
 /// Runs the command.
 pub fn run(options: &cli::Show, environment: &Environment) -> Result<Exit> {
@@ -65,12 +67,8 @@ fn find<'a>(entries: &'a [Resolved], name: &str) -> Result<&'a Resolved> {
     if let Some(entry) = entries.iter().find(|entry| entry.server.name.as_str() == name) {
         return Ok(entry);
     }
-    let known: Vec<&str> = entries.iter().map(|entry| entry.server.name.as_str()).collect();
-    let help = match nearest(name, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are: {}", known.join(", ")),
-    };
-    Err(UnknownSelection(vec![format!("there is no server {name:?}; {help}")]).into())
+    let known = entries.iter().map(|entry| entry.server.name.as_str());
+    Err(UnknownSelection(vec![unknown_name("server", name, known)]).into())
 }
 
 fn routes(

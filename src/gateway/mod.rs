@@ -22,7 +22,7 @@ use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::mcp::Service;
 use crate::output::Output;
-use crate::resolve::{Selection, UnknownSelection, resolve, strategy};
+use crate::resolve::{Selection, UnknownSelection, needs_relay, resolve, strategy};
 use crate::runner::{Boundaries, look_up};
 
 /// Runs the command.
@@ -101,9 +101,7 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Stdio> 
         Transport::Stdio(stdio) => Ok(stdio),
         Transport::Builtin | Transport::Dynamic(_) => bail!("it is no program"),
         Transport::Http(_) | Transport::Sse(_) => {
-            bail!(
-                "a remote server needs the relaying gateway, which this version of squire does not have yet"
-            )
+            bail!("{}", needs_relay("a remote server"))
         }
     }
 }

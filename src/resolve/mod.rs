@@ -14,7 +14,7 @@ use crate::config::{Declaration, Layers, Policy, Problem, Problems};
 pub(crate) use complete::needs_relay;
 pub(crate) use limits::RESULT_LIMIT;
 pub use select::{Selection, UnknownSelection};
-pub(crate) use select::{settings, strategy};
+pub(crate) use select::{settings, strategy, unknown_name};
 
 /// One selected server: as it would run, and why it does not, if so.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -122,7 +122,8 @@ fn find<'a>(profiles: &'a [Profile], name: &str) -> Option<&'a Profile> {
     profiles.iter().find(|profile| profile.name == name)
 }
 
-fn unknown_name<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
+/// The sentence for a name that is not there, with the nearest that is.
+pub(crate) fn unknown_name<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.collect();
     let help = match (nearest(name, known.iter().copied()), known.as_slice()) {
         (Some(near), _) => format!("did you mean `{near}`?"),
