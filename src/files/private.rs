@@ -159,6 +159,15 @@ pub fn move_private(directory: &Path, from: &str, to: &str) -> io::Result<()> {
     Ok(rustix::fs::rename(directory.join(from), directory.join(to))?)
 }
 
+/// Removes a directory where it is empty; `false` where it is not, or not there.
+pub fn remove_empty(directory: &Path) -> io::Result<bool> {
+    match rustix::fs::rmdir(directory) {
+        Ok(()) => Ok(true),
+        Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Removes one file of our own, where it is still there.
 pub fn remove_private(directory: &Path, name: &str) -> io::Result<()> {
     unless_gone(rustix::fs::unlink(directory.join(name)))

@@ -128,7 +128,7 @@ impl ProjectFile {
 
     fn create(&self, directory: &OwnedFd, new: &Held) -> io::Result<bool> {
         self.stage(directory, new)?;
-        match self.rename(directory, &self.temporary("swap"), &self.name) {
+        match rename(directory, &self.temporary("swap"), &self.name) {
             Ok(()) => Ok(true),
             Err(Errno::EXIST) => self.discard(directory).map(|()| false),
             Err(error) => self.discard(directory).and(Err(unsupported(error))),
@@ -165,7 +165,7 @@ impl ProjectFile {
 
     fn remove(&self, directory: &OwnedFd, read: &Held) -> io::Result<bool> {
         let swap = self.temporary("swap");
-        match self.rename(directory, &self.name, &swap) {
+        match rename(directory, &self.name, &swap) {
             Ok(()) => {}
             Err(Errno::NOENT) => return Ok(false),
             Err(error) => return Err(unsupported(error)),
@@ -173,7 +173,7 @@ impl ProjectFile {
         if self.aside(directory)?.bytes.as_ref() == Some(&read.bytes) {
             return self.discard(directory).map(|()| true);
         }
-        match self.rename(directory, &swap, &self.name) {
+        match rename(directory, &swap, &self.name) {
             Ok(()) => Ok(false),
             // A newer save stands there already.
             Err(Errno::EXIST) => self.discard(directory).map(|()| false),
@@ -205,12 +205,12 @@ impl ProjectFile {
         if known(&aside.bytes) {
             return self.discard(directory).map(|()| None);
         }
-        match self.rename(directory, &self.temporary("swap"), &self.name) {
+        match rename(directory, &self.temporary("swap"), &self.name) {
             Ok(()) => return Ok(None),
             Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
-        let standing = self.at(directory, &self.name)?;
+        let standing = look(directory, &self.name)?;
         let older_stands = known(&standing.bytes)
             || modified(directory, &self.name)? < modified(directory, &self.temporary("swap"))?;
         if older_stands {
@@ -252,16 +252,12 @@ impl ProjectFile {
         let file = write_new(directory, &written, &new.bytes, Mode::from_raw_mode(new.mode))?;
         let staged = rustix::fs::fsync(&file)
             .and_then(|()| rustix::fs::fstat(&file))
-            .and_then(|stat| self.rename(directory, &written, &complete).map(|()| identity(&stat)));
+            .and_then(|stat| rename(directory, &written, &complete).map(|()| identity(&stat)));
         staged.map_err(|error| {
             // Of two failures the first is told.
             let _ = rustix::fs::unlinkat(directory, &written, AtFlags::empty());
             unsupported(error)
         })
-    }
-
-    fn rename(&self, directory: &OwnedFd, from: &str, to: &str) -> Result<(), Errno> {
-        rustix::fs::renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE)
     }
 
     /// Exchanges the file with what lies aside; `false` where there is no file.
@@ -279,20 +275,7 @@ impl ProjectFile {
     }
 
     fn aside(&self, directory: &OwnedFd) -> io::Result<Aside> {
-        self.at(directory, &self.temporary("swap"))
-    }
-
-    fn at(&self, directory: &OwnedFd, name: &str) -> io::Result<Aside> {
-        let stat = match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => stat,
-            Err(Errno::NOENT) => return Ok(Aside { identity: None, bytes: None }),
-            Err(error) => return Err(error.into()),
-        };
-        // What can't be read as a plain file of bounded size, or is being written, is nothing that squire put there.
-        let opened = open_beneath(directory, name.as_ref(), READ).ok().flatten();
-        let opened = opened.filter(wait_for_no_writer);
-        let bytes = opened.and_then(|file| read_regular(file, LIMIT).ok()).map(|(bytes, _)| bytes);
-        Ok(Aside { identity: Some(identity(&stat)), bytes })
+        look(directory, &self.temporary("swap"))
     }
 }
 
@@ -305,6 +288,23 @@ fn make_directory(parent: &OwnedFd, name: &str) -> io::Result<OwnedFd> {
     rustix::process::umask(umask);
     made?;
     open_beneath(parent, name.as_ref(), DIRECTORY)?.ok_or_else(|| other(format!("{name} vanished")))
+}
+
+fn rename(directory: &OwnedFd, from: &str, to: &str) -> Result<(), Errno> {
+    rustix::fs::renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE)
+}
+
+fn look(directory: &OwnedFd, name: &str) -> io::Result<Aside> {
+    let stat = match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => stat,
+        Err(Errno::NOENT) => return Ok(Aside { identity: None, bytes: None }),
+        Err(error) => return Err(error.into()),
+    };
+    // What can't be read as a plain file of bounded size, or is being written, is nothing that squire put there.
+    let opened = open_beneath(directory, name.as_ref(), READ).ok().flatten();
+    let opened = opened.filter(wait_for_no_writer);
+    let bytes = opened.and_then(|file| read_regular(file, LIMIT).ok()).map(|(bytes, _)| bytes);
+    Ok(Aside { identity: Some(identity(&stat)), bytes })
 }
 
 fn identity(stat: &Stat) -> Identity {
