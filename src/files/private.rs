@@ -57,7 +57,7 @@ impl PrivateDirectory {
 pub(super) fn private_base(base: &Path) -> io::Result<OwnedFd> {
     let open = || rustix::fs::open(base, DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
     let opened = match open() {
-        Err(Errno::NOENT) => {
+        Err(Errno::NOENT | Errno::NOTDIR) => {
             make_private(base)?;
             open()
         }
