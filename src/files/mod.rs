@@ -5,6 +5,7 @@
 //! nothing that changes meanwhile leads elsewhere. Symbolic links above the root, and of the user's own files, are the
 //! user's business.
 
+mod attributes;
 mod beneath;
 mod lock;
 mod private;

@@ -14,7 +14,9 @@ use rustix::io::Errno;
 
 use super::beneath::open_beneath;
 use super::writers::wait_for_no_writer;
-use super::{DIRECTORY, LIMIT, READ, is_ours, other, read_regular, sync_directory, unless_gone, write_new};
+use super::{
+    DIRECTORY, LIMIT, READ, attributes, is_ours, other, read_regular, sync_directory, unless_gone, write_new,
+};
 
 /// A file `DIRECTORY/NAME` below a root.
 #[derive(Debug)]
@@ -127,7 +129,7 @@ impl ProjectFile {
     }
 
     fn create(&self, directory: &OwnedFd, new: &Held) -> io::Result<bool> {
-        self.stage(directory, new)?;
+        self.stage(directory, new, None)?;
         match rename(directory, &self.temporary("swap"), &self.name) {
             Ok(()) => Ok(true),
             Err(Errno::EXIST) => self.discard(directory).map(|()| false),
@@ -136,7 +138,8 @@ impl ProjectFile {
     }
 
     fn exchange(&self, directory: &OwnedFd, read: &Held, new: &Held) -> io::Result<bool> {
-        let identity = self.stage(directory, new)?;
+        let Some(replaced) = open_beneath(directory, self.name.as_ref(), READ)? else { return Ok(false) };
+        let identity = self.stage(directory, new, Some(&replaced))?;
         if !self.swap(directory).or_else(|error| self.discard(directory).and(Err(error)))? {
             return self.discard(directory).map(|()| false);
         }
@@ -246,18 +249,23 @@ impl ProjectFile {
         format!(".squire-{}.{kind}", self.token)
     }
 
-    /// Writes what is to be put in, whole and on the disk before it gets the name that is exchanged.
-    fn stage(&self, directory: &OwnedFd, new: &Held) -> io::Result<Identity> {
+    /// Writes what is to be put in, whole and on the disk before it gets the name that is exchanged, with what else
+    /// the file has that it replaces.
+    fn stage(&self, directory: &OwnedFd, new: &Held, replaced: Option<&OwnedFd>) -> io::Result<Identity> {
         let (written, complete) = (self.temporary("new"), self.temporary("swap"));
         let file = write_new(directory, &written, &new.bytes, Mode::from_raw_mode(new.mode))?;
-        let staged = rustix::fs::fsync(&file)
-            .and_then(|()| rustix::fs::fstat(&file))
-            .and_then(|stat| rename(directory, &written, &complete).map(|()| identity(&stat)));
-        staged.map_err(|error| {
+        let staged = replaced
+            .map_or(Ok(()), |replaced| attributes::copy(replaced, &file))
+            .and_then(|()| Ok(rustix::fs::fsync(&file).and_then(|()| rustix::fs::fstat(&file))?))
+            .and_then(|stat| {
+                rename(directory, &written, &complete).map_err(unsupported)?;
+                Ok(identity(&stat))
+            });
+        if staged.is_err() {
             // Of two failures the first is told.
             let _ = rustix::fs::unlinkat(directory, &written, AtFlags::empty());
-            unsupported(error)
-        })
+        }
+        staged
     }
 
     /// Exchanges the file with what lies aside; `false` where there is no file.
