@@ -162,7 +162,7 @@ fn merged(launch: &Launch<'_>, entries: &Map<String, Value>) -> Result<String, R
 }
 
 fn member(key: &str, value: &Value) -> String {
-    format!("{}:{value}", Value::from(key))
+    [json::compact(&key.into()), json::compact(value)].join(":")
 }
 
 /// In JSON text `{env:` stands in a string alone, where an escaped brace is the same brace.
