@@ -118,7 +118,10 @@ fn entry(launch: &Launch<'_>, server: &ResolvedServer) -> Value {
         | (_, Route::Gateway) => {
             let mut command = alloc::vec![launch.gateway.program.clone()];
             command.extend(launch.gateway.arguments(launch.agent, server));
-            json!({ "type": "local", "command": command })
+            let mut entry = json!({ "type": "local" });
+            // Moved, while `json!` would copy it.
+            entry["command"] = command.into();
+            entry
         }
     };
     entry["enabled"] = true.into();
