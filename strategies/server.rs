@@ -1,5 +1,6 @@
 //! Servers as strategies see them: declarations after layers, profile, policy and trust.
 
+use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -231,8 +232,8 @@ impl Transport {
 
     /// The transport that a choice comes out as: the fields of the others are dropped before anything looks at their
     /// references. Any other transport is itself. `lookup` is that of [`Text::expand`]; the error is a sentence.
-    pub fn chosen(&self, lookup: impl FnMut(&Source) -> Option<String>) -> Result<Self, String> {
-        let Self::Dynamic(Dynamic { choice, stdio, remote }) = self else { return Ok(self.clone()) };
+    pub fn chosen(&self, lookup: impl FnMut(&Source) -> Option<String>) -> Result<Cow<'_, Self>, String> {
+        let Self::Dynamic(Dynamic { choice, stdio, remote }) = self else { return Ok(Cow::Borrowed(self)) };
         let word =
             choice.expand(lookup).map_err(|missing| alloc::format!("transport: {missing} is not set"))?;
         let chosen = match word.as_str() {
@@ -247,7 +248,7 @@ impl Transport {
                 ));
             }
         };
-        chosen.ok_or_else(|| {
+        chosen.map(Cow::Owned).ok_or_else(|| {
             alloc::format!(
                 "transport: {choice} comes out as `{word}`, and the declaration has no such server"
             )

@@ -1,5 +1,7 @@
 //! `squire launch`: equips an agent with servers and runs it.
 
+use std::borrow::Cow;
+
 use anyhow::{Result, bail};
 use serde_json::json;
 use squire_strategies::{Code, Note, ResolvedServer, Source, Transport};
@@ -52,7 +54,7 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
 }
 
 /// The transport that the environment chooses, where it is to be chosen; the fields of the others are left out.
-fn chosen(server: &ResolvedServer, environment: &Environment) -> Result<Transport, String> {
+fn chosen<'a>(server: &'a ResolvedServer, environment: &Environment) -> Result<Cow<'a, Transport>, String> {
     server.transport.chosen(|source| match source {
         Source::Environment(name) => environment.get(name).map(|value| value.to_string_lossy().into_owned()),
         Source::Secret(_) => None,

@@ -97,7 +97,7 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Stdio> 
         }
         Source::Secret(_) => None,
     };
-    match entry.server.transport.chosen(value).map_err(|sentence| anyhow!(sentence))? {
+    match entry.server.transport.chosen(value).map_err(|sentence| anyhow!(sentence))?.into_owned() {
         Transport::Stdio(stdio) => Ok(stdio),
         Transport::Builtin | Transport::Dynamic(_) => bail!("it is no program"),
         Transport::Http(_) | Transport::Sse(_) => {

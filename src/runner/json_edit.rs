@@ -7,6 +7,7 @@ use jsonc_parser::ast::{Object, Value as Node};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::{Map, Value};
+use squire_strategies::compact_json;
 
 use super::splice::{Splice, rebase, splice};
 
@@ -19,7 +20,9 @@ pub(super) fn add(text: &str, at: &str, entries: &Map<String, Value>) -> Result<
 }
 
 fn add_to_body(text: &str, at: &str, entries: &Map<String, Value>) -> Result<String, String> {
-    let member = |(name, entry): (&String, &Value)| format!("{}: {entry}", Value::from(name.as_str()));
+    let member = |(name, entry): (&String, &Value)| {
+        [compact_json(&name.as_str().into()), compact_json(entry)].join(": ")
+    };
     let Some(root) = parse(text)? else {
         let members: Vec<String> = entries.iter().map(member).collect();
         return Ok(format!(
@@ -39,7 +42,7 @@ fn add_to_body(text: &str, at: &str, entries: &Map<String, Value>) -> Result<Str
     let mut new = Vec::new();
     for (name, entry) in entries {
         match find(servers, name)? {
-            Some(own) => splices.push(Splice { range: bytes(own), text: entry.to_string() }),
+            Some(own) => splices.push(Splice { range: bytes(own), text: compact_json(entry) }),
             None => new.push(member((name, entry))),
         }
     }
