@@ -11,6 +11,7 @@ pub mod list;
 pub mod man;
 pub mod schema;
 pub mod show;
+mod waiting;
 
 use std::path::{Path, PathBuf};
 

@@ -138,7 +138,8 @@ fn read_regular(file: OwnedFd, limit: u64) -> io::Result<(Vec<u8>, Stat)> {
     }
     // One read for a file that keeps its size, not a dozen of growing ones.
     let size = u64::try_from(stat.st_size).unwrap_or_default().min(limit);
-    let mut bytes = Vec::with_capacity(usize::try_from(size + 1).unwrap_or_default());
+    // Those of /proc say that they are empty.
+    let mut bytes = Vec::with_capacity(usize::try_from(size + 1).unwrap_or_default().max(4096));
     File::from(file).take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(other(format!("it is larger than {} KiB", limit / 1024)));

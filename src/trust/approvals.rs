@@ -58,7 +58,13 @@ pub struct Approval {
 
 impl Approval {
     /// An approval of a declaration, made now.
-    pub fn new(name: &str, place: Place, declaration: Map<String, Value>, binding: Binding, word: Word) -> Self {
+    pub fn new(
+        name: &str,
+        place: Place,
+        declaration: Map<String, Value>,
+        binding: Binding,
+        word: Word,
+    ) -> Self {
         let digest = super::digest::digest(&declaration);
         let time = super::time();
         Self { version: VERSION, name: name.into(), place, digest, declaration, binding, time, word }

@@ -58,7 +58,8 @@ impl Binding {
 
     /// Binds the file that a word names, where it is one of the project; so does the value of `--option=FILE`.
     fn bind(&mut self, word: &str, root: &Path, directory: &Path) -> Result<()> {
-        let value = word.split_once('=').filter(|(option, _)| option.starts_with('-')).map(|(_, value)| value);
+        let value =
+            word.split_once('=').filter(|(option, _)| option.starts_with('-')).map(|(_, value)| value);
         for candidate in std::iter::once(word).chain(value) {
             let Some(relative) = below(root, &directory.join(candidate)) else { continue };
             let hashed = files::digest_of_project(root, &relative)
@@ -125,7 +126,8 @@ mod tests {
     #[test]
     fn a_path_is_below_the_root_whatever_its_spelling() {
         let root = Path::new("/p");
-        let found = |path: &str| below(root, &root.join("a").join(path)).map(|path| path.display().to_string());
+        let found =
+            |path: &str| below(root, &root.join("a").join(path)).map(|path| path.display().to_string());
         assert_eq!(found("x.ts").as_deref(), Some("a/x.ts"));
         assert_eq!(found("./../x.ts").as_deref(), Some("x.ts"));
         assert_eq!(found("/p/a/../x.ts").as_deref(), Some("x.ts"));

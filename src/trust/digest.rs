@@ -56,10 +56,13 @@ pub fn canonical(declaration: &Declaration) -> Map<String, Value> {
     let mut fields = Fields::default();
     fields.set("name", Some(json!(name.as_str())));
     fields.set("transport", value(transport, choice));
-    fields.set("command", command.as_ref().map(|command| {
-        let arguments = args.iter().flat_map(|args| &args.value);
-        command.value.iter().chain(arguments).map(text).collect()
-    }));
+    fields.set(
+        "command",
+        command.as_ref().map(|command| {
+            let arguments = args.iter().flat_map(|args| &args.value);
+            command.value.iter().chain(arguments).map(text).collect()
+        }),
+    );
     fields.set("env", value(env, table));
     fields.set("inherit_env", value(inherit_env, set));
     fields.set("cwd", value(cwd, text));

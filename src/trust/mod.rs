@@ -38,7 +38,9 @@ impl Standing {
         match self {
             Self::Approved { .. } => None,
             Self::New => Some("not approved".into()),
-            Self::Changed(differences) => Some(format!("changed since it was approved: {}", differences.join(", "))),
+            Self::Changed(differences) => {
+                Some(format!("changed since it was approved: {}", differences.join(", ")))
+            }
         }
     }
 }
@@ -76,8 +78,10 @@ impl Court<'_> {
             if !loaded.iter().any(|(known, _)| *known == place) {
                 loaded.push((place.clone(), approvals::load(self.state, &place).0));
             }
-            let approvals = loaded.iter().find(|(known, _)| *known == place).map(|(_, found)| found.as_slice());
-            let of_name = approvals.unwrap_or_default().iter().filter(|found| found.name == declaration.name.as_str());
+            let approvals =
+                loaded.iter().find(|(known, _)| *known == place).map(|(_, found)| found.as_slice());
+            let of_name =
+                approvals.unwrap_or_default().iter().filter(|found| found.name == declaration.name.as_str());
             let standing = self.judge_one(declaration, &of_name.collect::<Vec<_>>());
             standings.insert(declaration.name.to_string(), standing);
         }
@@ -101,7 +105,9 @@ impl Court<'_> {
         for change in now.changes(&approved.binding) {
             match change {
                 Change::Moved { from, to } if is_harmless_move(&from, &to, root) => moved = Some(to),
-                Change::Moved { from, to } => differences.push(format!("its program was {from}, and is {to}")),
+                Change::Moved { from, to } => {
+                    differences.push(format!("its program was {from}, and is {to}"))
+                }
                 Change::Other(sentence) => differences.push(sentence),
             }
         }
@@ -111,7 +117,8 @@ impl Court<'_> {
     /// What an approval of a declaration is bound to now.
     pub fn bind(&self, declaration: &Declaration) -> anyhow::Result<Binding> {
         let Some(command) = &declaration.command else { return Ok(Binding::default()) };
-        let mut words = command.value.iter().chain(declaration.args.iter().flat_map(|args| &args.value)).cloned();
+        let mut words =
+            command.value.iter().chain(declaration.args.iter().flat_map(|args| &args.value)).cloned();
         let stdio = Stdio {
             command: words.next().unwrap_or_else(|| Text::plain("")),
             args: words.collect(),
@@ -120,9 +127,7 @@ impl Court<'_> {
             cwd: None,
         };
         match self.project.filter(|_| declaration.origin.layer.is_project()) {
-            Some(project) => {
-                Binding::of(&stdio, &project.root, &working_directory(declaration), self.path)
-            }
+            Some(project) => Binding::of(&stdio, &project.root, &working_directory(declaration), self.path),
             // The user's own: no repository's file is among its words, but the program is bound.
             None => Binding::of(&stdio, Path::new("/nowhere"), Path::new("/nowhere"), self.path),
         }
