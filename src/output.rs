@@ -47,6 +47,16 @@ impl Output {
         let _ = write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush());
     }
 
+    /// Writes what only a terminal reads, to whichever of stderr and stdout is one; an agent's pipe gets none of it.
+    pub fn terminal(self, sequences: &str) {
+        if io::stderr().is_terminal() {
+            let _ = io::stderr().lock().write_all(sequences.as_bytes());
+        } else if io::stdout().is_terminal() {
+            let mut stdout = io::stdout().lock();
+            let _ = stdout.write_all(sequences.as_bytes()).and_then(|()| stdout.flush());
+        }
+    }
+
     /// Writes a machine's line to stderr, where stdout belongs to the agent.
     pub fn machine(self, text: &str) {
         let _ = writeln!(io::stderr().lock(), "{text}");

@@ -17,6 +17,7 @@ mod agents_rules;
 mod bad_input;
 mod checking;
 mod cursor_file;
+mod differential;
 mod doctoring;
 mod exit_status;
 mod fields_of_servers;

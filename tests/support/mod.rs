@@ -4,6 +4,8 @@
 mod listed;
 mod programs;
 mod running;
+mod session;
+mod terminal;
 mod watched;
 
 use std::collections::BTreeMap;
@@ -19,8 +21,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 pub(crate) use listed::{gateway_words, local_path};
-pub(crate) use programs::{SQUIRE, fake_agent, fake_server};
+pub(crate) use programs::{SQUIRE, fake_agent, fake_server, fake_shell};
 pub(crate) use running::{Running, eventually};
+pub(crate) use session::{Place, Session};
 pub(crate) use watched::Watched;
 
 /// One run of squire, and what it must show. A clone shares the directory, for several runs in one place.

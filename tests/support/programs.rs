@@ -14,6 +14,10 @@ pub(crate) fn fake_server() -> PathBuf {
     fakes().join("fake-server")
 }
 
+pub(crate) fn fake_shell() -> PathBuf {
+    fakes().join("fake-shell")
+}
+
 /// Cargo builds the programs of another package for no test, so the first test that needs them asks for it.
 fn fakes() -> &'static Path {
     static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
