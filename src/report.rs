@@ -68,7 +68,7 @@ fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
 
 fn note_line(note: &Note) -> String {
     let mut line = note.server.as_ref().map_or(String::new(), |server| format!("{server}: "));
-    line.push_str(&note.sentence);
+    line.push_str(&note.located());
     if let Some(mend) = &note.mend {
         let _ = write!(line, "; {mend}");
     }
@@ -149,7 +149,7 @@ pub fn note(note: &Note) -> Value {
     json!({
         "code": note.code.as_str(),
         "server": note.server.as_ref().map(squire_strategies::Name::as_str),
-        "sentence": note.sentence,
+        "sentence": note.located(),
         "mend": note.mend,
     })
 }

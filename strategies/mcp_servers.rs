@@ -71,6 +71,7 @@ fn refuse_expansion<'a>(
             server: Some(server.name.clone()),
             sentence: format!("the agent would expand the `${{` in {string:?}"),
             mend: None,
+            place: None,
         }),
     }
 }

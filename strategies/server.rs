@@ -1,6 +1,6 @@
 //! Servers as strategies see them: declarations after layers, profile, policy and trust.
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
@@ -230,30 +230,54 @@ impl Transport {
     }
 
     /// The transport that a choice comes out as: the fields of the others are dropped before anything looks at their
-    /// references. Any other transport is itself. `lookup` is that of [`Text::expand`]; the error is a sentence.
-    pub fn chosen(&self, lookup: impl FnMut(&Source) -> Option<String>) -> Result<Self, String> {
+    /// references. Any other transport is itself. `lookup` is that of [`Text::expand`].
+    pub fn chosen(&self, lookup: impl FnMut(&Source) -> Option<String>) -> Result<Self, NotChosen> {
         let Self::Dynamic(Dynamic { choice, stdio, remote }) = self else { return Ok(self.clone()) };
-        let word =
-            choice.expand(lookup).map_err(|missing| alloc::format!("transport: {missing} is not set"))?;
-        let chosen = match word.as_str() {
-            "stdio" => stdio.clone().map(Self::Stdio),
+        let word = choice.expand(lookup).map_err(|missing| NotChosen::Unset(missing.to_string()))?;
+        let (word, chosen) = match word.as_str() {
+            "stdio" => ("stdio", stdio.clone().map(Self::Stdio)),
             "http" | "streamable-http" | "streamable_http" | "streamableHttp" => {
-                remote.clone().map(Self::Http)
+                ("http", remote.clone().map(Self::Http))
             }
-            "sse" => remote.clone().map(Self::Sse),
-            _ => {
-                return Err(alloc::format!(
-                    "transport: {choice} comes out as none of `stdio`, `http` and `sse`"
-                ));
-            }
+            "sse" => ("sse", remote.clone().map(Self::Sse)),
+            _ => return Err(NotChosen::NoTransport(choice.to_string())),
         };
-        chosen.ok_or_else(|| {
-            alloc::format!(
-                "transport: {choice} comes out as `{word}`, and the declaration has no such server"
-            )
-        })
+        chosen.ok_or_else(|| NotChosen::NoServer { choice: choice.to_string(), word })
     }
 }
+
+/// Why a choice of the transport comes out as none. It shows the choice as it is declared, never a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotChosen {
+    /// This reference in it can't be resolved.
+    Unset(String),
+    /// The choice comes out as no transport.
+    NoTransport(String),
+    /// The choice comes out as one that the declaration has no server for.
+    NoServer {
+        /// The choice.
+        choice: String,
+        /// The transport.
+        word: &'static str,
+    },
+}
+
+impl fmt::Display for NotChosen {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("transport: ")?;
+        match self {
+            Self::Unset(reference) => write!(formatter, "{reference} is not set"),
+            Self::NoTransport(choice) => {
+                write!(formatter, "{choice} comes out as none of `stdio`, `http` and `sse`")
+            }
+            Self::NoServer { choice, word } => {
+                write!(formatter, "{choice} comes out as `{word}`, and the declaration has no such server")
+            }
+        }
+    }
+}
+
+impl core::error::Error for NotChosen {}
 
 /// A server after layers, profile, policy and trust: what would run.
 #[derive(Clone, Debug, PartialEq, Eq)]

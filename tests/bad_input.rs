@@ -636,7 +636,7 @@ fn b16_a_file_of_the_agent_keeps_its_mark_and_line_ends() {
     let run = with_agents(Test::new())
         .write("project/.cursor/mcp.json", utf16)
         .args(["launch", "cursor", "--quiet"])
-        .stderr("squire: <T>/project/.cursor/mcp.json: it is not UTF-8\n")
+        .stderr("squire: <T>/project/.cursor/mcp.json:1:1: it is not UTF-8\n  help: mend the file, or move it away\n")
         .unchanged()
         .code(125);
     assert!(!run.agent_was_started());

@@ -9,8 +9,10 @@ const USER: &str = "<T>/home/.config/squire/squire.toml";
 const RELAY: &str = "needs the relaying gateway, which this version of squire does not have yet";
 const HELP: &str = "  help: set it, or give it a default as in ${env:NAME:-default}\n";
 
+/// The programs `a` and `b` are there.
 fn check(config: &str) -> Test {
-    Test::new().config(config).args(["check"]).unchanged()
+    let test = Test::new().config(config).script("bin/a", "").script("bin/b", "");
+    test.args(["check"]).unchanged()
 }
 
 fn parsed(text: &str) -> Value {
@@ -107,14 +109,19 @@ fn a_malformed_project_file_is_an_error_here() {
             .code(1);
         let expected = format!("{file}:{place}: error: the project's file is not used: {told}");
         assert!(run.stdout.starts_with(&expected), "{expected}\n{}", run.stdout);
-        assert!(run.stdout.ends_with(" [project-file]\n1 error\n"), "{}", run.stdout);
+        let [first, .., counts] = run.stdout.lines().collect::<Vec<_>>()[..] else {
+            panic!("{}", run.stdout)
+        };
+        assert!(first.ends_with(" [project-file]"), "{first}");
+        assert_eq!(counts, "1 error");
     }
     Test::new()
         .write("project/squire.toml", many_servers(17))
         .args(["check"])
         .unchanged()
         .stdout(format!(
-            "{file}: error: the project's file is not used: {file}: it declares 17 servers, and a project may have 16 [project-file]\n1 error\n"
+            "{file}:33:10: error: the project's file is not used: it declares 17 servers, and a project may have 16 [project-file]\n  \
+             help: raise `max_project_servers` of your [policy]\n1 error\n"
         ))
         .code(1);
 }
@@ -123,7 +130,7 @@ fn a_malformed_project_file_is_an_error_here() {
 fn a_local_file_in_the_project_is_told() {
     let run =
         Test::new().write("project/squire.local.toml", "").args(["check"]).any_stdout().unchanged().code(1);
-    let expected = "error: <T>/project/squire.local.toml is not read: your own changes lie in <T>/home/.config/squire/projects/project-";
+    let expected = "<T>/project/squire.local.toml: error: it is not read: your own changes lie in <T>/home/.config/squire/projects/project-";
     assert!(run.stdout.starts_with(expected), "{}", run.stdout);
 }
 
@@ -149,8 +156,9 @@ fn servers_outside_of_the_usual_launch_are_checked() {
     )
     .stdout(format!(
         "{USER}:1:10: warning: a: disabled in squire.toml [disabled] {EVERY}\n\
-         {USER}:1:10: error: a: it is required, and would not be there: disabled in squire.toml [required] {EVERY}\n\
          {USER}:4:10: error: b: args needs ${{env:NOPE}}, which is not set or empty [unset-variable] {EVERY}\n{HELP}\
+         {USER}:12:12: error: a: it is required, and would not be there: disabled in squire.toml [required] {EVERY}\n  \
+         help: let it be there, or take it out of `require` of the profile\n\
          2 errors, 1 warning\n"
     ))
     .code(1);
@@ -166,7 +174,7 @@ fn the_users_own_agents_are_checked() {
     check(config).stdout(told("cursor, mine") + "1 note\n").success();
     check(config)
         .args(["--agent", "mine"])
-        .stdout(told("mine") + "note: mine was not found on PATH [not-installed] (mine)\n2 notes\n")
+        .stdout(told("mine") + "note: mine was not found on PATH [not-installed] (mine)\n  help: install it, or name its program in [agents.NAME]\n2 notes\n")
         .success();
     check(config).args(["--agent", "mine"]).agent("mine", "").stdout(told("mine") + "1 note\n").success();
 }
@@ -176,7 +184,7 @@ fn a_refusal_of_an_agent_is_an_error_of_that_agent() {
     check("[servers.a]\ncommand = \"a\"\n")
         .env("OPENCODE_CONFIG_CONTENT", "{ \"mcp\": 1 }")
         .stdout(
-            "error: OPENCODE_CONFIG_CONTENT is set, and its `mcp` is no object [refused] (opencode)\n1 error\n",
+            "error: OPENCODE_CONFIG_CONTENT is set, and its `mcp` is no object [unmergeable] (opencode)\n  help: mend its value, or unset it\n1 error\n",
         )
         .code(1);
 }
@@ -223,6 +231,7 @@ fn sarif_has_a_rule_a_code_and_an_address() {
     let directory = test.path("home/a b é");
     let run = test
         .write("home/a b é/squire.toml", config)
+        .script("bin/a", "")
         .env("SQUIRE_CONFIG_DIR", directory)
         .env("OPENCODE_CONFIG_CONTENT", "{ \"mcp\": 1 }")
         .args(["check", "--sarif"])
@@ -237,7 +246,7 @@ fn sarif_has_a_rule_a_code_and_an_address() {
     let driver = &run["tool"]["driver"];
     assert_eq!((&driver["name"], &driver["version"]), (&json!("squire"), &json!(env!("CARGO_PKG_VERSION"))));
     let rules: Vec<&Value> = driver["rules"].as_array().unwrap().iter().map(|rule| &rule["id"]).collect();
-    assert_eq!(rules, ["unset-variable", "refused"]);
+    assert_eq!(rules, ["unset-variable", "unmergeable"]);
     assert_eq!(
         run["results"][0],
         json!({

@@ -190,10 +190,10 @@ fn how_many_servers_a_project_may_declare() {
         let run = listed(limit, count).success();
         assert_eq!(run.stdout.matches(" not-approved ").count(), count);
     }
-    for (limit, count) in [(3, 4), (0, 1)] {
+    for (limit, count, place) in [(3, 4, "7:10"), (0, 1, "1:10")] {
         let sentence = format!("it declares {count} servers, and a project may have {limit}");
         let run = listed(limit, count)
-            .stderr(format!("squire: the project's file is not used: <T>/project/squire.toml: {sentence}\n"))
+            .stderr(format!("squire: <T>/project/squire.toml:{place}: the project's file is not used: {sentence}\n  help: raise `max_project_servers` of your [policy]\n"))
             .success();
         assert_eq!(run.stdout.matches(" not-approved ").count(), 0);
     }
@@ -264,7 +264,7 @@ fn no_policy_in_a_project_nor_in_the_local_layer() {
         .project(policy)
         .args(["list"])
         .stdout(format!("NAME    TIER     STATE   TRANSPORT  ROUTE    RUNS              ORIGIN\nsquire  builtin  on      builtin    gateway  in squire itself\na       trusted  policy  stdio      gateway  a                 ~/.config/squire/squire.toml:1\na: denied by the policy in {FILE}:4\n"))
-        .stderr("squire: the project's file is not used: <T>/project/squire.toml:1:2: a project declares servers and profiles, and no [policy]\n")
+        .stderr("squire: <T>/project/squire.toml:1:2: the project's file is not used: a project declares servers and profiles, and no [policy]\n")
         .success();
     let test = Test::new().local(policy);
     let path = crate::support::local_path(&test, "project");

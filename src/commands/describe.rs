@@ -25,8 +25,8 @@ pub fn run(options: &cli::Describe, environment: &Environment) -> Result<Exit> {
             let agent = surroundings.agent(agent)?;
             let selection = Selection {
                 profiles: options.profiles.clone(),
-                servers: Vec::new(),
                 agent: Some(agent.name.clone()),
+                ..Selection::default()
             };
             let resolution = surroundings.resolve(&agent, &selection, environment)?;
             let plan = surroundings.plan(&agent, &resolution, &selection, &[], environment)?;

@@ -35,7 +35,8 @@ pub fn run(options: &cli::List, environment: &Environment) -> Result<Exit> {
         output.data(&as_text(&resolution, environment.home().as_deref()))?;
         for note in &resolution.notes {
             let server = note.server.as_ref().map_or(String::new(), |server| format!("{server}: "));
-            output.message(&format!("{server}{}", note.sentence));
+            let help = note.mend.as_ref().map(|mend| format!("\n  help: {mend}")).unwrap_or_default();
+            output.message(&format!("{server}{}{help}", note.located()));
         }
     }
     Ok(Exit::DONE)

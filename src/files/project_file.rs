@@ -141,3 +141,19 @@ impl ProjectFile {
         Ok(())
     }
 }
+
+impl ProjectFile {
+    /// What the file holds, under the rules of [`ProjectFile::open`] and [`ProjectFile::read`], where nothing is made.
+    pub fn peek(root: &Path, relative: &str) -> io::Result<Option<Vec<u8>>> {
+        let Some((directory_name, name)) = relative.split_once('/') else {
+            return Err(other("the file wants a directory of its own"));
+        };
+        let parent = rustix::fs::open(root, DIRECTORY, Mode::empty())?;
+        let Some(directory) = open_no_follow(&parent, directory_name.as_ref(), DIRECTORY)? else {
+            return Ok(None);
+        };
+        let (directory_name, name) = (directory_name.to_owned(), name.to_owned());
+        let file = Self { directory, parent, directory_name, name, made_directory: false };
+        Ok(file.read()?.map(|held| held.bytes))
+    }
+}

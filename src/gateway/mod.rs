@@ -79,6 +79,7 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Stdio> 
         profiles: options.profiles.iter().filter(of_user).cloned().collect(),
         servers: vec![options.name.clone()],
         agent: Some(options.agent.clone()),
+        ..Selection::default()
     };
     let resolution = match resolve(&layers, &selection, &|transport| strategy.speaks(transport)) {
         Err(error) if error.is::<UnknownSelection>() => None,
@@ -97,7 +98,7 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Stdio> 
         }
         Source::Secret(_) => None,
     };
-    match entry.server.transport.chosen(value).map_err(|sentence| anyhow!(sentence))? {
+    match entry.server.transport.chosen(value)? {
         Transport::Stdio(stdio) => Ok(stdio),
         Transport::Builtin | Transport::Dynamic(_) => bail!("it is no program"),
         Transport::Http(_) | Transport::Sse(_) => {
@@ -108,42 +109,57 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Stdio> 
 
 /// The server's command. Its errors show strings as they are declared, never a value (case B91).
 fn prepare(stdio: &Stdio, project: Option<&Path>, environment: &Environment) -> Result<Command> {
-    let expand = |text: &Text| expand(text, environment);
-    let program = expand(&stdio.command).context("command")?;
-    let variables = environment::build(stdio, environment, &expand)?;
-    let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
-    let program = if let Some(below_home) = program.strip_prefix("~/") {
-        environment.home().context("command: there is no home directory")?.join(below_home)
-    } else if program.contains('/') {
-        PathBuf::from(program)
-    } else {
-        let found = look_up(program.as_ref(), path, Boundaries { project, squire: None });
-        match stdio.command.literal() {
-            Some(name) if name.contains(' ') => found.with_context(|| {
-                format!(
-                    "one string is one program; write command = {:?}",
-                    name.split(' ').collect::<Vec<_>>()
-                )
-            })?,
-            Some(_) => found?,
-            None => found
-                .map_err(|_| anyhow!("{} can't be found on PATH, or can't be executed", stdio.command))?,
-        }
-    };
-    let mut command = Command::new(program);
+    let variables = variables(stdio, environment)?;
+    let mut command = Command::new(program(stdio, project, environment, &variables)?);
     for argument in &stdio.args {
-        command.arg(expand(argument).context("args")?);
+        command.arg(expand(argument, environment).context("args")?);
     }
-    if let Some(cwd) = &stdio.cwd {
-        let directory = directory(&expand(cwd).context("cwd")?, environment)?;
-        if !directory.is_dir() {
-            let shown = cwd.literal().map_or_else(|| cwd.to_string(), |_| directory.display().to_string());
-            bail!("cwd: {shown} is no directory");
-        }
+    if let Some(directory) = working_directory(stdio, environment)? {
         command.current_dir(directory);
     }
     command.env_clear().envs(variables);
     Ok(command)
+}
+
+/// The server's environment.
+pub(crate) fn variables(stdio: &Stdio, environment: &Environment) -> Result<Vec<(OsString, OsString)>> {
+    environment::build(stdio, environment, &|text| expand(text, environment))
+}
+
+/// The server's program: a path as it is written, or what its name means on the PATH of the server's environment.
+pub(crate) fn program(
+    stdio: &Stdio,
+    project: Option<&Path>,
+    environment: &Environment,
+    variables: &[(OsString, OsString)],
+) -> Result<PathBuf> {
+    let program = expand(&stdio.command, environment).context("command")?;
+    if let Some(below_home) = program.strip_prefix("~/") {
+        return Ok(environment.home().context("command: there is no home directory")?.join(below_home));
+    }
+    if program.contains('/') {
+        return Ok(PathBuf::from(program));
+    }
+    let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
+    let found = look_up(program.as_ref(), path, Boundaries { project, squire: None });
+    match stdio.command.literal() {
+        Some(name) if name.contains(' ') => found.with_context(|| {
+            format!("one string is one program; write command = {:?}", name.split(' ').collect::<Vec<_>>())
+        }),
+        Some(_) => Ok(found?),
+        None => found.map_err(|_| anyhow!("{} can't be found on PATH, or can't be executed", stdio.command)),
+    }
+}
+
+/// Where the server runs, where that is written.
+pub(crate) fn working_directory(stdio: &Stdio, environment: &Environment) -> Result<Option<PathBuf>> {
+    let Some(cwd) = &stdio.cwd else { return Ok(None) };
+    let directory = directory(&expand(cwd, environment).context("cwd")?, environment)?;
+    if !directory.is_dir() {
+        let shown = cwd.literal().map_or_else(|| cwd.to_string(), |_| directory.display().to_string());
+        bail!("cwd: {shown} is no directory");
+    }
+    Ok(Some(directory))
 }
 
 /// A relative directory of the user's layer is below the home directory.

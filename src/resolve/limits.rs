@@ -1,6 +1,6 @@
 //! What a policy does to servers. Pure.
 
-use squire_strategies::{Remote, ResolvedServer, Stdio, Transport};
+use squire_strategies::{Note, Remote, ResolvedServer, Stdio, Transport};
 
 use crate::config::{Kind, Located, Policy};
 
@@ -10,13 +10,10 @@ pub(crate) const RESULT_LIMIT: u64 = 64 * 1024;
 pub(super) const PROJECT_SERVERS: u64 = 16;
 
 /// What of a policy nothing keeps yet.
-pub(super) fn not_kept(policy: &Policy) -> Option<String> {
+pub(super) fn not_kept(policy: &Policy) -> Option<Note> {
     let limit = policy.result_limit.as_ref()?;
-    Some(format!(
-        "the policy's result_limit in {} is not kept: {}",
-        limit.origin,
-        super::complete::needs_relay("it")
-    ))
+    let sentence = format!("the policy's `result_limit` is not kept: {}", super::complete::needs_relay("it"));
+    Some(super::unused(&limit.origin, sentence, "take it out, or wait for a later version"))
 }
 
 /// Rewrites addresses and adds variables.

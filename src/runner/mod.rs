@@ -5,12 +5,10 @@
 
 mod child;
 mod contents;
-mod json_edit;
 mod limits;
 mod merge;
 mod program;
 mod record;
-mod splice;
 mod stage;
 
 use std::ffi::OsString;
@@ -19,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow};
-use squire_strategies::{Argument, LAUNCH_VARIABLE, Program};
+use squire_strategies::{Argument, LAUNCH_VARIABLE, Program, json_edit};
 
 pub use contents::fetch;
 pub use program::{Boundaries, NotRunnable, look_up};
