@@ -280,3 +280,194 @@ fn a_wrong_command_line() {
         .code(2);
     check("").args(["--json", "--sarif"]).any_stderr().code(2);
 }
+
+#[test]
+fn a_chosen_transport_that_is_none_has_a_help_of_its_own() {
+    let told = |value: &str, sentence: &str, help: &str| {
+        check("[servers.d]\ntransport = \"${env:T}\"\ncommand = \"a\"\n")
+            .env("T", value)
+            .stdout(format!(
+                "{USER}:1:10: error: d: transport: ${{env:T}} {sentence} {EVERY}\n  help: {help}\n1 error\n"
+            ))
+            .code(1);
+    };
+    told(
+        "websocket",
+        "comes out as none of `stdio`, `http` and `sse` [unknown-transport]",
+        "let it come out as `stdio`, `http` or `sse`",
+    );
+    told(
+        "sse",
+        "comes out as `sse`, and the declaration has no such server [unknown-transport]",
+        "add `url` to it, or choose `stdio`",
+    );
+    told("", "is not set [unset-variable]", "set it, or give it a default as in ${env:NAME:-default}");
+    check("[servers.d]\ntransport = \"${env:T:-stdio}\"\nurl = \"https://h.example.com/\"\n")
+        .any_stdout()
+        .code(1);
+}
+
+/// What a profile says is told at its word, also where another profile brings it.
+#[test]
+fn a_profiles_require_and_strict_are_told_at_their_place() {
+    let servers = "[servers.a]\ncommand = \"a\"\ndisabled = true\n[servers.b]\ncommand = \"b\"\n";
+    check(&format!(
+        "{servers}[profiles.base]\nservers = [\"a\", \"b\"]\nrequire = [\"b\",\n  \"a\"]\n\
+         [profiles.default]\nextends = [\"base\"]\nstrict = true\n"
+    ))
+    .args(["--agent", "cursor"])
+    .agent("cursor-agent", "")
+    .stdout(format!(
+        "{USER}:1:10: warning: a: disabled in squire.toml [disabled] (cursor)\n\
+         {USER}:12:1: error: Cursor has no way to switch its own servers off for one launch [no-strict] (cursor)\n  \
+         help: leave --strict away, or `strict` of the profile\n1 error, 1 warning\n"
+    ))
+    .code(1);
+    check(&format!("{servers}[profiles.default]\nservers = [\"a\", \"b\"]\nrequire = [\"b\",\n  \"a\"]\n"))
+        .args(["--agent", "claude"])
+        .agent("claude", "")
+        .stdout(format!(
+            "{USER}:1:10: warning: a: disabled in squire.toml [disabled] (claude)\n\
+             {USER}:9:3: error: a: it is required, and would not be there: disabled in squire.toml [required] (claude)\n  \
+             help: let it be there, or take it out of `require` of the profile\n1 error, 1 warning\n"
+        ))
+        .code(1);
+    check(&format!("{servers}[profiles.default]\nservers = [\"b\"]\nstrict = true\n"))
+        .write("home/.claude.json", "{ \"mcpServers\": { \"own\": {} } }")
+        .args(["--agent", "claude"])
+        .agent("claude", "")
+        .stdout(format!(
+            "{USER}:8:1: note: switched off for this launch, as --strict says: own [hidden] (claude)\n1 note\n"
+        ))
+        .success();
+}
+
+/// What a launch could not start is known before, and nothing is executed to know it.
+#[test]
+fn programs_and_directories_that_are_not_there() {
+    let program = "install it, or write its whole path; where it is for another machine, this is no news";
+    let directory = "make it, or correct `cwd`";
+    let told = |server: &str, finding: Option<(&str, &str)>| {
+        let test = check(&format!("[servers.x]\n{}\n", server.replace("<N>", "\n")))
+            .write("home/plain", "")
+            .script("home/run", "#!/bin/sh\ntouch <T>/executed\n")
+            .script("project/bin/in-project", "")
+            .script("other/in-other", "");
+        let path = format!("{}:{}::relative", test.path("bin").display(), test.path("project/bin").display());
+        let test = test.env("PATH", path);
+        match finding {
+            None => test.stdout("nothing to report\n").success(),
+            Some((line_and_sentence, help)) => {
+                test.stdout(format!("{USER}:{line_and_sentence}\n  help: {help}\n1 warning\n")).code(1)
+            }
+        };
+    };
+    told("command = \"a\"", None);
+    told("command = \"~/run\"", None);
+    told("command = \"<T>/home/run\"", None);
+    told("command = \"./run\"<N>cwd = \"~\"", None);
+    told("command = \"${env:HOME}/run\"", None);
+    // The PATH of the server is looked at, and not the launch's.
+    told("command = \"in-other\"<N>env = { PATH = \"<T>/other\" }", None);
+    told(
+        "command = \"a\"<N>env = { PATH = \"<T>/other\" }",
+        Some(("2:1: warning: x: a was not found on PATH [no-program]", program)),
+    );
+    told(
+        "command = \"nowhere\"",
+        Some(("2:1: warning: x: nowhere was not found on PATH [no-program]", program)),
+    );
+    told(
+        "command = \"in-project\"",
+        Some((
+            "2:1: warning: x: in-project was not found on PATH; <T>/project/bin/in-project is skipped: it lies in the project [no-program]",
+            program,
+        )),
+    );
+    told(
+        "command = \"a b\"",
+        Some((
+            "2:1: warning: x: one string is one program; write command = [\"a\", \"b\"]: a b was not found on PATH [no-program]",
+            program,
+        )),
+    );
+    told(
+        "command = \"~/nowhere\"",
+        Some(("2:1: warning: x: there is no program <T>/home/nowhere [no-program]", program)),
+    );
+    told(
+        "command = \"~/plain\"",
+        Some(("2:1: warning: x: <T>/home/plain can't be executed [no-program]", program)),
+    );
+    told(
+        "command = \"${env:HOME}/plain\"",
+        Some(("2:1: warning: x: ${env:HOME}/plain can't be executed [no-program]", program)),
+    );
+    told(
+        "command = \"./nowhere\"<N>cwd = \"~\"",
+        Some(("2:1: warning: x: there is no program ./nowhere [no-program]", program)),
+    );
+    told(
+        "command = \"a\"<N>cwd = \"~/nowhere\"",
+        Some(("3:1: warning: x: cwd: <T>/home/nowhere is no directory [no-directory]", directory)),
+    );
+    told(
+        "command = \"a\"<N>cwd = \"${env:HOME}/plain\"",
+        Some(("3:1: warning: x: cwd: ${env:HOME}/plain is no directory [no-directory]", directory)),
+    );
+}
+
+/// Nothing is looked up for a server that would not run, a repository's first of all.
+#[test]
+fn what_does_not_run_is_not_looked_up() {
+    for server in
+        ["disabled = true", "trust = \"community\"", "pin = \"block\"", "env = { A = \"${env:NOPE}\" }"]
+    {
+        let run = check(&format!("[servers.x]\ncommand = \"nowhere\"\ncwd = \"~/nowhere\"\n{server}\n"))
+            .any_stdout()
+            .ends()
+            .0;
+        assert!(!run.stdout.contains("[no-"), "{server}: {}", run.stdout);
+    }
+    check("")
+        .project("[servers.x]\ncommand = \"nowhere\"\ncwd = \"nowhere\"\n")
+        .stdout(format!(
+            "<T>/project/squire.toml:1:10: warning: x: declared by the project, and not approved [not-approved] {EVERY}\n1 warning\n"
+        ))
+        .code(1);
+}
+
+/// The mend of a project's file is a help everywhere, and no part of a sentence.
+#[test]
+fn the_mend_of_a_projects_file_is_a_help() {
+    let test = || Test::new().project("[servers.x]\nremove = true\n[policy]\n").unchanged();
+    let file = "<T>/project/squire.toml";
+    let [removes, policy] = [
+        "`remove` takes out a lower layer's server, and there is none below this file",
+        "a project declares servers and profiles, and no [policy]",
+    ];
+    let help = "delete the declaration, or write `disabled = true`";
+    test()
+        .args(["check"])
+        .stdout(format!(
+            "{file}:2:1: error: the project's file is not used: {removes} [project-file]\n  help: {help}\n\
+             {file}:3:2: error: the project's file is not used: {policy} [project-file]\n2 errors\n"
+        ))
+        .code(1);
+    let run = test().args(["describe", "claude"]).any_stdout().success();
+    let notes = format!(
+        "\nnotes\n  {file}:2:1: the project's file is not used: {removes}; {help} [project-file]\n  \
+         {file}:3:2: the project's file is not used: {policy} [project-file]\n"
+    );
+    assert!(run.stdout.contains(&notes), "{}", run.stdout);
+    let run = test().args(["list", "--json"]).any_stdout().success();
+    assert_eq!(
+        parsed(&run.stdout)["notes"][0],
+        json!({
+            "code": "project-file",
+            "server": null,
+            "sentence": format!("{file}:2:1: the project's file is not used: {removes}"),
+            "mend": help,
+        })
+    );
+}
