@@ -15,6 +15,7 @@ extern crate alloc;
 extern crate std;
 
 mod artifacts;
+mod credentials;
 mod deceptive;
 mod environment;
 mod exposure;
@@ -38,6 +39,7 @@ mod inspect;
 mod opencode;
 
 pub use artifacts::{Argument, Artifacts, Code, Effect, File, Note, Refusal, Whereabouts};
+pub use credentials::{masked_address, masked_header};
 pub use deceptive::is_deceptive;
 pub use environment::{BASE_ENVIRONMENT, LAUNCH_VARIABLE, LOADER_ENVIRONMENT, PROXY_VARIABLES};
 pub use gateway::Gateway;

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
+use crate::credentials::{is_credential, looks_like_a_token, masked_address, masked_header};
 use crate::name::Name;
 use crate::text::{Source, Text};
 
@@ -83,30 +84,6 @@ pub struct Remote {
     pub headers: Vec<(String, Text)>,
 }
 
-/// Whether a text holds a token of a well-known kind, or a word so long and mixed that it is hardly anything else.
-fn looks_like_a_token(text: &str) -> bool {
-    const KINDS: &[&str] = &[
-        "Bearer ",
-        "Basic ",
-        "ghp_",
-        "gho_",
-        "github_pat_",
-        "glpat-",
-        "sk-",
-        "xoxb-",
-        "xoxp-",
-        "AKIA",
-        "eyJ",
-    ];
-    let is_random = |word: &str| {
-        let digits = word.bytes().filter(u8::is_ascii_digit).count();
-        word.len() >= 24 && digits >= 4 && word.len() - digits >= 4
-    };
-    text.split(['/', '?', '&', '=', '#', ' ', ',', ';'])
-        .any(|word| KINDS.iter().any(|kind| word.starts_with(kind)) || is_random(word))
-        || KINDS.iter().any(|kind| text.starts_with(kind))
-}
-
 impl Remote {
     fn texts(&self) -> Vec<(Field<'_>, &Text)> {
         let mut texts = alloc::vec![(Field::plain("url"), &self.url)];
@@ -121,16 +98,10 @@ impl Remote {
     /// It may be carried where the user alone can read it, but in no argument and no file of a project (cases B32,
     /// B70), nor where other servers see it (B91).
     pub fn credential(&self) -> Option<String> {
-        let suspicious = |name: &str| {
-            let name = name.to_ascii_lowercase();
-            ["auth", "cookie", "key", "password", "secret", "session", "token"]
-                .iter()
-                .any(|word| name.contains(word))
-        };
         let header = self
             .headers
             .iter()
-            .find(|(name, value)| suspicious(name) || value.literal().is_some_and(looks_like_a_token));
+            .find(|(name, value)| is_credential(name) || value.literal().is_some_and(looks_like_a_token));
         header.map(|(name, _)| name).map(|name| alloc::format!("the header {name}")).or_else(|| {
             let url = self.url.literal()?;
             let after_scheme = url.split_once("://").map_or(url, |(_, rest)| rest);
@@ -139,7 +110,7 @@ impl Remote {
             let parameter = query
                 .split('&')
                 .map(|pair| pair.split('=').next().unwrap_or(pair))
-                .find(|name| suspicious(name));
+                .find(|name| is_credential(name));
             let user = authority.contains('@').then(|| "the user in its url".into());
             let token = || looks_like_a_token(url).then(|| "a token in its url".into());
             user.or_else(|| parameter.map(|name| alloc::format!("`{name}` in its url"))).or_else(token)
@@ -157,6 +128,15 @@ pub struct Field<'a> {
 impl Field<'_> {
     fn plain(key: &'static str) -> Self {
         Self { key, name: None }
+    }
+
+    /// A string of this field for people: no credential is left in it.
+    pub(crate) fn masked(&self, value: &str) -> String {
+        match (self.key, self.name) {
+            ("url", _) => masked_address(value),
+            ("headers", Some(name)) => masked_header(name, value),
+            _ => value.to_string(),
+        }
     }
 }
 

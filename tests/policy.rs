@@ -344,3 +344,33 @@ fn an_address_is_one_when_it_is_rewritten_too() {
         assert_eq!(run.1, Some(1), "{to:?} was taken: {}", run.0.stdout);
     }
 }
+
+/// The built-in server is a server: what no policy lets run does not run, in a launch as in an entry that was kept.
+#[test]
+fn the_built_in_server_keeps_to_the_policy() {
+    for (policy, reason) in [
+        ("deny_servers = [\"sq*\"]", format!("denied by the policy in {FILE}:4")),
+        ("allow_servers = []", format!("not among the servers that the policy in {FILE}:4 allows")),
+    ] {
+        let allowed = if policy.starts_with("allow") { "policy" } else { "on" };
+        let test = Test::new().config(&format!("[servers.a]\ncommand = \"a\"\n[policy]\n{policy}\n"));
+        let run = test.clone().args(["list"]).any_stdout().unchanged().success();
+        assert!(run.stdout.contains("squire  builtin  policy "), "{}", run.stdout);
+        assert!(run.stdout.contains(&format!("a       trusted  {allowed} ")), "{}", run.stdout);
+        test.clone()
+            .agent("codex", "")
+            .args(["launch", "codex", "--server", "squire"])
+            .stderr(format!("squire: codex gets 0 of 1; left out: squire ({reason})\n"))
+            .success();
+        let run = test
+            .clone()
+            .args(gateway_words(&test, "squire", "inspect"))
+            .stderr(format!("squire: the server squire could not be started: {reason}\n"))
+            .code(1);
+        assert!(!run.path("home/.local").exists());
+    }
+    let test = Test::new().config("[policy]\nallow_servers = [\"squire\"]\ntransports = []\n");
+    test.args(["list"])
+        .stdout("NAME    TIER     STATE  TRANSPORT  ROUTE    RUNS              ORIGIN\nsquire  builtin  on     builtin    gateway  in squire itself\n")
+        .success();
+}

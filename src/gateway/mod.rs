@@ -27,12 +27,19 @@ use crate::runner::{Boundaries, look_up};
 
 /// Runs the command.
 pub fn run(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
-    if options.name == Name::SQUIRE {
-        streams::serve(&builtin::service(options, environment))?;
-        return Ok(Exit::DONE);
-    }
-    // On success this process is the server, and nothing returns.
-    let Err(failure) = become_server(options, environment);
+    let failure = if options.name == Name::SQUIRE {
+        match declared(options) {
+            Ok(_) => {
+                streams::serve(&builtin::service(options, environment))?;
+                return Ok(Exit::DONE);
+            }
+            Err(failure) => failure,
+        }
+    } else {
+        // On success this process is the server, and nothing returns.
+        let Err(failure) = become_server(options, environment);
+        failure
+    };
     let reason = format!("the server {} could not be started: {failure:#}", options.name);
     Output::default().message(&reason);
     if squire_strategies::find(&options.agent).is_some_and(Strategy::shows_failures) {
@@ -53,7 +60,7 @@ fn stand_in(name: &str, reason: String) -> Service {
 }
 
 fn become_server(options: &cli::Gateway, environment: &Environment) -> Result<std::convert::Infallible> {
-    let stdio = declared(options, environment)?;
+    let stdio = chosen(&declared(options)?, environment)?;
     let mut command = prepare(&stdio, options.project.as_deref(), environment)?;
     let error = command.exec();
     let found = command.get_program().display();
@@ -61,8 +68,8 @@ fn become_server(options: &cli::Gateway, environment: &Environment) -> Result<st
     Err(anyhow!(error).context(format!("{shown} could not be executed")))
 }
 
-/// The server as the layers declare it now, with the transport that its reference chooses.
-fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Stdio> {
+/// The server as the layers declare it now. The error says why it does not run.
+fn declared(options: &cli::Gateway) -> Result<Transport> {
     // A gateway never walks up from its working directory: the project is the one of the entry.
     let project =
         options.project.as_deref().map(|root| Project { root: root.to_path_buf(), declares_in: None });
@@ -92,13 +99,18 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Stdio> 
     if let Some(note) = entry.left_out {
         bail!("{}", note.sentence);
     }
+    Ok(entry.server.transport)
+}
+
+/// The program of a transport, or the one that its reference chooses.
+fn chosen(transport: &Transport, environment: &Environment) -> Result<Stdio> {
     let value = |source: &Source| match source {
         Source::Environment(name) => {
             environment::value(environment, name).map(|value| value.to_string_lossy().into_owned())
         }
         Source::Secret(_) => None,
     };
-    match entry.server.transport.chosen(value)? {
+    match transport.chosen(value)? {
         Transport::Stdio(stdio) => Ok(stdio),
         Transport::Builtin | Transport::Dynamic(_) => bail!("it is no program"),
         Transport::Http(_) | Transport::Sse(_) => {
