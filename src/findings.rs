@@ -1,6 +1,7 @@
 //! What is wrong, or will be left out, before a launch: one list of everything that knows a part of it. Pure.
 
 pub mod code;
+mod help;
 pub mod render;
 pub mod sarif;
 
@@ -244,7 +245,7 @@ fn of_agent(view: &AgentView) -> impl Iterator<Item = Finding> {
 
 fn of_note(note: &Note) -> Finding {
     let finding = Finding {
-        help: note.mend.clone(),
+        help: note.mend.clone().or_else(|| help::help(note.code).map(str::to_owned)),
         server: note.server.as_ref().map(ToString::to_string),
         ..Finding::new(note.code.as_str(), of_effect(note.code), &note.sentence)
     };

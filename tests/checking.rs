@@ -43,12 +43,12 @@ fn every_severity_in_the_order_of_lines_and_agents_merged() {
                   [servers.slow]\ncommand = \"a\"\ntimeout = \"9s\"\nenv = { A = \"${env:NOPE}\" }\n\
                   [servers.wiki]\nurl = \"https://h.example/\"\nauth = { type = \"bearer\", secret = \"w\" }\n";
     let expected = format!(
-        "{USER}:1:10: warning: key: the header Authorization would stand in an argument, which every user of the machine can read [exposed] (codex)\n\
-         {USER}:1:10: warning: key: the header Authorization would stand in a file of the project, which may be committed [exposed] (cursor)\n\
-         {USER}:1:10: warning: key: the header Authorization would stand in a variable that OpenCode hands to every server it starts [exposed] (opencode)\n\
+        "{USER}:1:10: warning: key: the header Authorization would stand in an argument, which every user of the machine can read [exposed] (codex)\n  help: launch it with claude, whose file is private\n\
+         {USER}:1:10: warning: key: the header Authorization would stand in a file of the project, which may be committed [exposed] (cursor)\n  help: launch it with claude, whose file is private\n\
+         {USER}:1:10: warning: key: the header Authorization would stand in a variable that OpenCode hands to every server it starts [exposed] (opencode)\n  help: launch it with claude, whose file is private\n\
          {USER}:4:10: error: slow: env.A needs ${{env:NOPE}}, which is not set or empty [unset-variable] {EVERY}\n{HELP}\
          {USER}:4:10: note: slow: Cursor has no place for its timeouts [unenforced] (cursor)\n\
-         {USER}:8:10: warning: wiki: auth {RELAY} [needs-relay] {EVERY}\n\
+         {USER}:8:10: warning: wiki: auth {RELAY} [needs-relay] {EVERY}\n  help: take that out of the declaration, or wait for a later version\n\
          1 error, 4 warnings, 1 note\n"
     );
     check(config).stdout(expected).code(1);
@@ -139,8 +139,8 @@ fn b33_b35_a_projects_servers_are_left_out_at_their_place() {
     check("[servers.mine]\ncommand = \"a\"\n")
         .write("project/squire.toml", "[servers.x]\ncommand = \"x\"\n[servers.mine]\ncommand = \"x\"\n")
         .stdout(format!(
-            "<T>/project/squire.toml:1:10: warning: x: declared by the project, and not approved [not-approved] {EVERY}\n\
-             <T>/project/squire.toml:3:10: warning: mine: a server of yours has this name, and a project can't take it [name-taken] {EVERY}\n\
+            "<T>/project/squire.toml:1:10: warning: x: declared by the project, and not approved [not-approved] {EVERY}\n  help: declare it in your own squire.toml, where what you write is trusted\n\
+             <T>/project/squire.toml:3:10: warning: mine: a server of yours has this name, and a project can't take it [name-taken] {EVERY}\n  help: rename it in the project's file\n\
              2 warnings\n"
         ))
         .code(1);
@@ -155,7 +155,7 @@ fn servers_outside_of_the_usual_launch_are_checked() {
          [profiles.default]\nservers = [\"a\"]\nrequire = [\"a\"]\n",
     )
     .stdout(format!(
-        "{USER}:1:10: warning: a: disabled in squire.toml [disabled] {EVERY}\n\
+        "{USER}:1:10: warning: a: disabled in squire.toml [disabled] {EVERY}\n  help: take out what disables it, or its name out of the profile\n\
          {USER}:4:10: error: b: args needs ${{env:NOPE}}, which is not set or empty [unset-variable] {EVERY}\n{HELP}\
          {USER}:12:12: error: a: it is required, and would not be there: disabled in squire.toml [required] {EVERY}\n  \
          help: let it be there, or take it out of `require` of the profile\n\
@@ -318,7 +318,7 @@ fn a_profiles_require_and_strict_are_told_at_their_place() {
     .args(["--agent", "cursor"])
     .agent("cursor-agent", "")
     .stdout(format!(
-        "{USER}:1:10: warning: a: disabled in squire.toml [disabled] (cursor)\n\
+        "{USER}:1:10: warning: a: disabled in squire.toml [disabled] (cursor)\n  help: take out what disables it, or its name out of the profile\n\
          {USER}:12:1: error: Cursor has no way to switch its own servers off for one launch [no-strict] (cursor)\n  \
          help: leave --strict away, or `strict` of the profile\n1 error, 1 warning\n"
     ))
@@ -327,7 +327,7 @@ fn a_profiles_require_and_strict_are_told_at_their_place() {
         .args(["--agent", "claude"])
         .agent("claude", "")
         .stdout(format!(
-            "{USER}:1:10: warning: a: disabled in squire.toml [disabled] (claude)\n\
+            "{USER}:1:10: warning: a: disabled in squire.toml [disabled] (claude)\n  help: take out what disables it, or its name out of the profile\n\
              {USER}:9:3: error: a: it is required, and would not be there: disabled in squire.toml [required] (claude)\n  \
              help: let it be there, or take it out of `require` of the profile\n1 error, 1 warning\n"
         ))
@@ -337,7 +337,7 @@ fn a_profiles_require_and_strict_are_told_at_their_place() {
         .args(["--agent", "claude"])
         .agent("claude", "")
         .stdout(format!(
-            "{USER}:8:1: note: switched off for this launch, as --strict says: own [hidden] (claude)\n1 note\n"
+            "{USER}:8:1: note: switched off for this launch, as --strict says: own [hidden] (claude)\n  help: take `strict` out of the profile to keep them\n1 note\n"
         ))
         .success();
 }
@@ -432,7 +432,7 @@ fn what_does_not_run_is_not_looked_up() {
     check("")
         .project("[servers.x]\ncommand = \"nowhere\"\ncwd = \"nowhere\"\n")
         .stdout(format!(
-            "<T>/project/squire.toml:1:10: warning: x: declared by the project, and not approved [not-approved] {EVERY}\n1 warning\n"
+            "<T>/project/squire.toml:1:10: warning: x: declared by the project, and not approved [not-approved] {EVERY}\n  help: declare it in your own squire.toml, where what you write is trusted\n1 warning\n"
         ))
         .code(1);
 }
