@@ -130,6 +130,16 @@ impl Field<'_> {
         Self { key, name: None }
     }
 
+    /// The declaration's field.
+    pub fn key(&self) -> &'static str {
+        self.key
+    }
+
+    /// The name in it, of a variable or a header.
+    pub fn name(&self) -> Option<&str> {
+        self.name
+    }
+
     /// A string of this field for people: no credential is left in it.
     pub(crate) fn masked(&self, value: &str) -> String {
         match (self.key, self.name) {

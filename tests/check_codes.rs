@@ -38,8 +38,8 @@ fn of_servers() -> Vec<Case> {
     let web = "[servers.x]\nurl = \"https://h.example.com/\"\n";
     let program = "[servers.x]\ncommand = \"a\"\n";
     vec![
-        case("unset-variable", "error", (1, 10), &format!("{program}env = {{ A = \"${{env:NOPE}}\" }}\n")),
-        case("unknown-transport", "error", (1, 10), &format!("{program}transport = \"${{env:HOME}}\"\n")),
+        case("unset-variable", "error", (3, 1), &format!("{program}env = {{ A = \"${{env:NOPE}}\" }}\n")),
+        case("unknown-transport", "error", (3, 1), &format!("{program}transport = \"${{env:HOME}}\"\n")),
         case(
             "required",
             "error",
@@ -91,7 +91,7 @@ fn of_no_server() -> Vec<Case> {
         |name: usize| format!("[servers.s{name}]\nurl = \"https://h.example.com/{}\"\n", "x".repeat(1024));
     vec![
         case("invalid", "error", at(USER, 1, 1), user("zzz = 1\n")),
-        case("refused", "error", None, user("").mode(USER, 0o666)),
+        case("refused", "error", Some((USER, None)), user("").mode(USER, 0o666)),
         case("project-file", "error", at("project/squire.toml", 33, 10), user("").project(&many_servers(17))),
         case(
             "unmergeable",
@@ -105,7 +105,7 @@ fn of_no_server() -> Vec<Case> {
         case(
             "no-session",
             "note",
-            None,
+            at(USER, 3, 1),
             user("[agents.mine]\nstrategy = \"codex\"\nprogram = [\"codex\", \"login\"]\n"),
         ),
         case(
@@ -166,9 +166,8 @@ fn the_documentation_lists_every_code() {
             (code, rest.split_once(" | ").unwrap().0)
         })
         .collect();
-    let severity = |code: &Code| match OF_LAUNCHES.contains(code) {
-        true => "launch",
-        false => of_effect(*code).as_str(),
+    let severity = |code: &Code| {
+        if OF_LAUNCHES.contains(code) { "launch" } else { of_effect(*code).as_str() }
     };
     let mut expected: Vec<(&str, &str)> =
         Code::ALL.iter().map(|code| (code.as_str(), severity(code))).collect();

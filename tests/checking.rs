@@ -46,8 +46,8 @@ fn every_severity_in_the_order_of_lines_and_agents_merged() {
         "{USER}:1:10: warning: key: the header Authorization would stand in an argument, which every user of the machine can read [exposed] (codex)\n  help: launch it with claude, whose file is private\n\
          {USER}:1:10: warning: key: the header Authorization would stand in a file of the project, which may be committed [exposed] (cursor)\n  help: launch it with claude, whose file is private\n\
          {USER}:1:10: warning: key: the header Authorization would stand in a variable that OpenCode hands to every server it starts [exposed] (opencode)\n  help: launch it with claude, whose file is private\n\
-         {USER}:4:10: error: slow: env.A needs ${{env:NOPE}}, which is not set or empty [unset-variable] {EVERY}\n{HELP}\
          {USER}:4:10: note: slow: Cursor has no place for its timeouts [unenforced] (cursor)\n\
+         {USER}:7:1: error: slow: env.A needs ${{env:NOPE}}, which is not set or empty [unset-variable] {EVERY}\n{HELP}\
          {USER}:8:10: warning: wiki: auth {RELAY} [needs-relay] {EVERY}\n  help: take that out of the declaration, or wait for a later version\n\
          1 error, 4 warnings, 1 note\n"
     );
@@ -84,7 +84,7 @@ fn what_only_the_resolution_finds_is_told_too() {
 #[test]
 fn a_file_that_cannot_be_read_is_a_finding() {
     let run = check("").mode("home/.config/squire/squire.toml", 0o666).any_stdout().code(1);
-    assert!(run.stdout.starts_with(&format!("error: {USER}: ")), "{}", run.stdout);
+    assert!(run.stdout.starts_with(&format!("{USER}: error: ")), "{}", run.stdout);
     assert!(run.stdout.ends_with(" [refused]\n1 error\n"), "{}", run.stdout);
 }
 
@@ -156,7 +156,7 @@ fn servers_outside_of_the_usual_launch_are_checked() {
     )
     .stdout(format!(
         "{USER}:1:10: warning: a: disabled in squire.toml [disabled] {EVERY}\n  help: take out what disables it, or its name out of the profile\n\
-         {USER}:4:10: error: b: args needs ${{env:NOPE}}, which is not set or empty [unset-variable] {EVERY}\n{HELP}\
+         {USER}:6:1: error: b: args needs ${{env:NOPE}}, which is not set or empty [unset-variable] {EVERY}\n{HELP}\
          {USER}:12:12: error: a: it is required, and would not be there: disabled in squire.toml [required] {EVERY}\n  \
          help: let it be there, or take it out of `require` of the profile\n\
          2 errors, 1 warning\n"
@@ -174,7 +174,7 @@ fn the_users_own_agents_are_checked() {
     check(config).stdout(told("cursor, mine") + "1 note\n").success();
     check(config)
         .args(["--agent", "mine"])
-        .stdout(told("mine") + "note: mine was not found on PATH [not-installed] (mine)\n  help: install it, or name its program in [agents.NAME]\n2 notes\n")
+        .stdout(told("mine") + &format!("{USER}:6:1: note: mine was not found on PATH [not-installed] (mine)\n  help: install it, or name its program in [agents.NAME]\n2 notes\n"))
         .success();
     check(config).args(["--agent", "mine"]).agent("mine", "").stdout(told("mine") + "1 note\n").success();
 }
@@ -215,8 +215,8 @@ fn json_has_every_key() {
                 "server": "a",
                 "agents": ["claude"],
                 "path": USER,
-                "line": 1,
-                "column": 10,
+                "line": 3,
+                "column": 1,
             }],
             "errors": 1,
             "warnings": 0,
@@ -257,7 +257,7 @@ fn sarif_has_a_rule_a_code_and_an_address() {
             "locations": [{
                 "physicalLocation": {
                     "artifactLocation": { "uri": "file://<T>/home/a%20b%20%C3%A9/squire.toml" },
-                    "region": { "startLine": 1, "startColumn": 10 },
+                    "region": { "startLine": 3, "startColumn": 1 },
                 },
             }],
         })
@@ -287,7 +287,7 @@ fn a_chosen_transport_that_is_none_has_a_help_of_its_own() {
         check("[servers.d]\ntransport = \"${env:T}\"\ncommand = \"a\"\n")
             .env("T", value)
             .stdout(format!(
-                "{USER}:1:10: error: d: transport: ${{env:T}} {sentence} {EVERY}\n  help: {help}\n1 error\n"
+                "{USER}:2:1: error: d: transport: ${{env:T}} {sentence} {EVERY}\n  help: {help}\n1 error\n"
             ))
             .code(1);
     };
@@ -470,4 +470,16 @@ fn the_mend_of_a_projects_file_is_a_help() {
             "mend": help,
         })
     );
+}
+
+/// A reference that the policy adds to a server is told where the policy writes it.
+#[test]
+fn a_variable_of_the_policy_is_told_in_the_policy() {
+    check(
+        "[servers.a]\ncommand = \"a\"\nenv = { OWN = \"x\" }\n[policy]\nenv = { OWN = \"${env:NOPE}\", T = \"${env:NOPE}\" }\n",
+    )
+    .stdout(format!(
+        "{USER}:5:1: error: a: env.T needs ${{env:NOPE}}, which is not set or empty [unset-variable] {EVERY}\n{HELP}1 error\n"
+    ))
+    .code(1);
 }

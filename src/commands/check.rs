@@ -3,18 +3,18 @@
 mod programs;
 
 use anyhow::Result;
-use squire_strategies::{Code, Note, ResolvedServer, Transport};
+use squire_strategies::{Code, Note, ResolvedServer, Transport, Whereabouts};
 
 use super::launch::{Lacking, lacking};
 use super::needs::{Missing, missing};
 use super::{Agent, Surroundings, squire};
 use crate::cli;
-use crate::config::{Origin, Problems};
+use crate::config::{Origin, Problems, Unusable};
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::findings::{self, AgentView, Finding, Known, OwnCode, Severity, count, render, sarif};
 use crate::output::Output;
-use crate::resolve::{Resolution, Resolved, Selection, everything};
+use crate::resolve::{Resolution, Resolved, Selection, everything, settings};
 
 /// Runs the command.
 pub fn run(options: &cli::Check, environment: &Environment) -> Result<Exit> {
@@ -57,6 +57,7 @@ fn find(options: &cli::Check, environment: &Environment) -> Result<Vec<Finding>>
             view.findings.extend(reason.map(|reason| {
                 Finding::own(OwnCode::NotInstalled, reason)
                     .help(Some("install it, or name its program in [agents.NAME]".into()))
+                    .at(surroundings.program_origin(agent).map(Origin::whereabouts).as_ref())
             }));
         }
         views.push(view);
@@ -72,9 +73,15 @@ fn find(options: &cli::Check, environment: &Environment) -> Result<Vec<Finding>>
     Ok(found)
 }
 
-/// What stops every launch, for a reason that no file's place explains.
+/// What stops every launch, for a reason that no place in a file explains.
 fn refused(error: &anyhow::Error) -> Finding {
-    Finding::own(OwnCode::Refused, format!("{error:#}"))
+    match error.downcast_ref::<Unusable>() {
+        Some(Unusable { path, reason }) => {
+            let place = Whereabouts { path: path.display().to_string().into(), position: None };
+            Finding::own(OwnCode::Refused, reason).at(Some(&place))
+        }
+        None => Finding::own(OwnCode::Refused, format!("{error:#}")),
+    }
 }
 
 fn of_failure(error: &anyhow::Error) -> Vec<Finding> {
@@ -118,6 +125,11 @@ fn view(
 }
 
 impl Surroundings {
+    /// Where the user names the agent's program.
+    fn program_origin(&self, agent: &Agent) -> Option<&Origin> {
+        Some(&settings(&self.layers, &agent.name)?.program.as_ref()?.origin)
+    }
+
     /// Plans a launch and adds what it shows to the view; returns why it is refused, if so.
     fn look(
         &self,
@@ -128,10 +140,14 @@ impl Surroundings {
         view: &mut AgentView,
     ) -> Option<Finding> {
         let missing = |server: &ResolvedServer| {
+            let mut declarations = resolution.entries.iter().filter_map(|entry| entry.declaration.as_ref());
+            let declaration = declarations.find(|declaration| declaration.name == server.name);
             let of_server = |missing: Missing| {
-                Finding::own(missing.code, missing.sentence)
+                let origin = declaration.and_then(|it| missing.origin(it, &self.layers.policy));
+                Finding::own(missing.code, &missing.sentence)
                     .of(server.name.as_str())
                     .help(Some(missing.mend.into()))
+                    .at(origin.map(Origin::whereabouts).as_ref())
             };
             missing(server, environment).into_iter().map(of_server).collect::<Vec<_>>()
         };
@@ -140,9 +156,13 @@ impl Surroundings {
             Ok(plan) => {
                 view.findings.extend(plan.delivered().into_iter().flat_map(missing));
                 view.findings.extend(lacking(&plan, &resolution.require).into_iter().map(of_lacking));
-                let placed = |note: Note| match strict.filter(|_| note.code == Code::Hidden) {
-                    Some(origin) => Note { place: Some(origin.whereabouts()), ..note },
-                    None => note,
+                let placed = |note: Note| {
+                    let origin = match note.code {
+                        Code::Hidden => strict,
+                        Code::NoSession => self.program_origin(agent),
+                        _ => None,
+                    };
+                    Note { place: origin.map(Origin::whereabouts).or(note.place), ..note }
                 };
                 view.notes.extend(plan.artifacts.notes.into_iter().map(placed));
                 None

@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 use squire_strategies::{Code, NotChosen, Note, ResolvedServer, Source, Transport};
 
+use crate::config::{Declaration, Origin, Policy};
 use crate::environment::Environment;
 use crate::findings::OwnCode;
 use crate::resolve::{Resolution, needs_relay};
@@ -14,6 +15,23 @@ pub(super) struct Missing {
     pub(super) code: OwnCode,
     pub(super) sentence: String,
     pub(super) mend: &'static str,
+    /// The declaration's field that needs it.
+    pub(super) field: &'static str,
+    /// The variable or header in it.
+    pub(super) name: Option<String>,
+}
+
+impl Missing {
+    /// Where it is written: in the declaration, or in the policy that adds variables.
+    pub(super) fn origin<'a>(&self, declaration: &'a Declaration, policy: &'a Policy) -> Option<&'a Origin> {
+        let own = declaration.env.iter().flat_map(|env| &env.value);
+        let is_own = |name: &String| own.clone().any(|(own, _)| own == name);
+        if self.field == "env" && self.name.as_ref().is_some_and(|name| !is_own(name)) {
+            return policy.env.as_ref().map(|env| &env.origin);
+        }
+        let written = declaration.origins();
+        written.into_iter().find(|(field, _)| *field == self.field).map(|(_, origin)| origin)
+    }
 }
 
 /// The transport that the environment chooses, where it is to be chosen; the fields of the others are left out.
@@ -26,19 +44,19 @@ pub(super) fn chosen(server: &ResolvedServer, environment: &Environment) -> Resu
 
 /// What a server needs of the environment and does not find there.
 pub(super) fn missing(server: &ResolvedServer, environment: &Environment) -> Vec<Missing> {
-    let unset = |sentence| Missing { code: OwnCode::UnsetVariable, sentence, mend: UNSET };
     let chosen = match chosen(server, environment) {
         Ok(chosen) => chosen,
-        Err(error @ NotChosen::Unset(_)) => return vec![unset(error.to_string())],
         Err(error) => {
             let mend = match error {
+                NotChosen::Unset(_) => UNSET,
                 NotChosen::NoServer { word: "stdio", .. } => "add `command` to it, or choose `http`",
                 NotChosen::NoServer { .. } => "add `url` to it, or choose `stdio`",
-                NotChosen::Unset(_) | NotChosen::NoTransport(_) => {
-                    "let it come out as `stdio`, `http` or `sse`"
-                }
+                NotChosen::NoTransport(_) => "let it come out as `stdio`, `http` or `sse`",
             };
-            return vec![Missing { code: OwnCode::UnknownTransport, sentence: error.to_string(), mend }];
+            let is_unset = matches!(error, NotChosen::Unset(_));
+            let code = if is_unset { OwnCode::UnsetVariable } else { OwnCode::UnknownTransport };
+            let sentence = error.to_string();
+            return vec![Missing { code, sentence, mend, field: "transport", name: None }];
         }
     };
     let mut missing = Vec::new();
@@ -48,7 +66,13 @@ pub(super) fn missing(server: &ResolvedServer, environment: &Environment) -> Vec
                 Source::Environment(name)
                     if reference.default.is_none() && environment.get(name).is_none() =>
                 {
-                    missing.push(unset(format!("{field} needs {reference}, which is not set or empty")));
+                    missing.push(Missing {
+                        code: OwnCode::UnsetVariable,
+                        sentence: format!("{field} needs {reference}, which is not set or empty"),
+                        mend: UNSET,
+                        field: field.key(),
+                        name: field.name().map(str::to_owned),
+                    });
                 }
                 Source::Environment(_) | Source::Secret(_) => {}
             }
@@ -62,7 +86,7 @@ pub(super) fn refuse_missing(servers: &[&ResolvedServer], environment: &Environm
     let mut lines = Vec::new();
     let mut helps = Vec::new();
     for server in servers {
-        for Missing { code, sentence, mend } in missing(server, environment) {
+        for Missing { code, sentence, mend, .. } in missing(server, environment) {
             lines.push(format!("{}: {sentence}", server.name));
             let mend = if code == OwnCode::UnsetVariable {
                 "set it, give it a default as in ${env:NAME:-default}"

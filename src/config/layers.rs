@@ -101,8 +101,26 @@ fn drop_ins(config: &Path) -> Result<Vec<PathBuf>> {
     Ok(names.into_iter().map(|name| directory.join(name)).collect())
 }
 
+/// A file of the user that is not believed, or can't be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unusable {
+    /// The file.
+    pub path: PathBuf,
+    /// Why.
+    pub reason: String,
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.path.display(), self.reason)
+    }
+}
+
+impl std::error::Error for Unusable {}
+
 fn read_bytes(path: &Path) -> Result<Vec<u8>> {
-    let bytes = files::read_of_user(path).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+    let bytes = files::read_of_user(path)
+        .map_err(|error| Unusable { path: path.to_path_buf(), reason: error.to_string() })?;
     Ok(bytes.unwrap_or_default())
 }
 
