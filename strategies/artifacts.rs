@@ -207,6 +207,13 @@ impl Refusal {
     pub(crate) fn new(code: Code, sentence: impl Into<String>, mend: &str) -> Self {
         Self { code, sentence: sentence.into(), mend: Some(mend.into()), place: None }
     }
+
+    /// Place, sentence and mend, where there is one line for them.
+    pub fn on_one_line(&self) -> String {
+        let place = self.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+        let mend = self.mend.as_ref().map(|mend| format!("; {mend}")).unwrap_or_default();
+        format!("{place}{}{mend}", self.sentence)
+    }
 }
 
 impl fmt::Display for Refusal {

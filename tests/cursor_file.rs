@@ -467,6 +467,9 @@ fn assert_refused(test: Test, watched: &[&str], reason: &str) {
     };
     look(&["launch", "cursor", "--dry-run"]).unchanged().code(125);
     look(&["describe", "cursor"]).unchanged().code(1);
+    let run = look(&["show", "docs", "--json"]).stderr("").any_stdout().unchanged().success();
+    let shown = json!({ "agent": "cursor", "route": "refused", "reason": format!("{sentence}; {mend}") });
+    assert_eq!(parsed(&run.stdout)["routes"][2], shown);
     let run = look(&["check"]).stderr("").any_stdout().unchanged().code(1);
     let (place, reason) = sentence.split_at(sentence.find(": ").unwrap());
     let finding = format!("{place}: error{reason} [unmergeable] (cursor)\n  help: {mend}\n");
@@ -509,6 +512,16 @@ fn b27_what_is_no_file_of_its_own_is_refused() {
     let test = launch("").write("project/.cursor/x", "");
     rustix::fs::mkfifoat(rustix::fs::CWD, test.path(FILE), 0o600.into()).unwrap();
     assert_refused(test, &[], "it is no regular file");
+}
+
+/// Only root can give a file away, so only root can try it.
+#[test]
+fn b27_what_belongs_to_somebody_else_is_refused() {
+    if fs::metadata("/proc/self").unwrap().uid() == 0 {
+        let test = launch("").write(FILE, "{}");
+        std::os::unix::fs::chown(test.path(FILE), Some(1), None).unwrap();
+        assert_refused(test, &[], "it belongs to somebody else");
+    }
 }
 
 #[test]

@@ -4,7 +4,9 @@ mod render;
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
-use squire_strategies::{Effect, Name, ResolvedServer, Source, Transport, masked_address, masked_header};
+use squire_strategies::{
+    Effect, Name, Refusal, ResolvedServer, Source, Transport, masked_address, masked_header,
+};
 
 use super::{Agent, Surroundings};
 use crate::cli;
@@ -95,7 +97,10 @@ fn route(
     let resolution = surroundings.resolve(agent, &selection, environment)?;
     let plan = match surroundings.plan(agent, &resolution, &selection, &[], environment) {
         Ok(plan) => plan,
-        Err(refusal) => return Ok(told("refused", Some(format!("{refusal:#}")))),
+        Err(error) => {
+            let reason = error.downcast_ref().map_or_else(|| format!("{error:#}"), Refusal::on_one_line);
+            return Ok(told("refused", Some(reason)));
+        }
     };
     if let Some(note) = plan.obstacles().get(name) {
         let is_off = note.code.effect() == Effect::SwitchedOff;
