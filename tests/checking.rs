@@ -483,3 +483,14 @@ fn a_variable_of_the_policy_is_told_in_the_policy() {
     ))
     .code(1);
 }
+
+/// What is wrong with one server is told at once.
+#[test]
+fn a_program_and_its_directory_are_both_told() {
+    let run = check("[servers.x]\ncommand = \"nowhere\"\ncwd = \"~/nowhere\"\n").any_stdout().code(1);
+    let codes: Vec<&str> =
+        run.stdout.matches("[no-program]").chain(run.stdout.matches("[no-directory]")).collect();
+    assert_eq!(codes, ["[no-program]", "[no-directory]"]);
+    let run = check("[servers.x]\ncommand = \"./nowhere\"\ncwd = \"~/nowhere\"\n").any_stdout().code(1);
+    assert!(!run.stdout.contains("[no-program]"), "{}", run.stdout);
+}

@@ -56,29 +56,26 @@ fn of_program(stdio: &Stdio, project: Option<&Path>, environment: &Environment) 
         sentence,
         mend: "install it, or write its whole path; where it is for another machine, this is no news",
     };
-    let directory = match working_directory(stdio, environment) {
-        Ok(directory) => directory,
-        Err(error) => {
-            let sentence = format!("{error:#}");
-            let mend = "make it, or correct `cwd`";
-            return vec![Failure { code: OwnCode::NoDirectory, sentence, mend }];
-        }
-    };
+    let mut failures = Vec::new();
+    let directory = working_directory(stdio, environment).unwrap_or_else(|error| {
+        let mend = "make it, or correct `cwd`";
+        failures.push(Failure { code: OwnCode::NoDirectory, sentence: format!("{error:#}"), mend });
+        None
+    });
     let found =
         variables(stdio, environment).and_then(|variables| program(stdio, project, environment, &variables));
     match found {
-        Err(error) => vec![no_program(format!("{error:#}"))],
-        Ok(path) => {
-            let shown = stdio
-                .command
-                .literal()
-                .map_or_else(|| stdio.command.to_string(), |_| path.display().to_string());
-            not_executable(&directory.unwrap_or_default().join(&path), &shown)
-                .map(no_program)
-                .into_iter()
-                .collect()
+        Err(error) => failures.push(no_program(format!("{error:#}"))),
+        // Without its directory nobody knows what a relative path leads to.
+        Ok(path) if path.is_absolute() || directory.is_some() => {
+            let shown = stdio.command.literal().map(|_| path.display().to_string());
+            let shown = shown.unwrap_or_else(|| stdio.command.to_string());
+            let path = directory.unwrap_or_default().join(&path);
+            failures.extend(not_executable(&path, &shown).map(no_program));
         }
+        Ok(_) => {}
     }
+    failures
 }
 
 fn not_executable(path: &Path, shown: &str) -> Option<String> {
