@@ -38,7 +38,7 @@ impl Uneditable {
 impl fmt::Display for Uneditable {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (line, column) = self.position;
-        write!(formatter, "{} (line {line}, column {column})", self.reason)
+        write!(formatter, "{} on line {line} column {column}", self.reason)
     }
 }
 
@@ -94,33 +94,34 @@ fn add_to_body(text: &str, at: &str, entries: &Map<String, Value>) -> Edited<Str
     Ok(splice(text, splices))
 }
 
-/// Takes our entries out of a text that somebody edited after we made `ours` of `original`. `None` where nothing of
-/// the user's is left in a file that we made.
+/// Takes our entries out of a text that somebody edited after we made `ours`, where that is still known, of `original`;
+/// `is_ours` knows them by name and text. `None` where nothing of the user's is left in a file that we made.
 ///
 /// An edit beside our entries is applied to the original. Otherwise our entries are taken out one by one: one that is
 /// no longer as we wrote it is left, and where the original had one of the same name, that comes back.
 pub fn take_out(
     text: &str,
     at: &str,
-    entries: &Map<String, Value>,
+    is_ours: impl Fn(&str, &str) -> bool,
     original: Option<&str>,
-    ours: &str,
+    ours: Option<&str>,
 ) -> Edited<Option<String>> {
     let (mark, text) = split_mark(text);
     let original = original.map(|original| split_mark(original).1);
-    let taken = take_out_of_body(text, at, entries, original, split_mark(ours).1)?;
+    let taken = take_out_of_body(text, at, is_ours, original, ours.map(|ours| split_mark(ours).1))?;
     Ok(taken.map(|text| format!("{mark}{text}")))
 }
 
 fn take_out_of_body(
     text: &str,
     at: &str,
-    entries: &Map<String, Value>,
+    is_ours: impl Fn(&str, &str) -> bool,
     original: Option<&str>,
-    ours: &str,
+    ours: Option<&str>,
 ) -> Edited<Option<String>> {
     let parsed = parse(text)?;
-    if let Some(rebased) = original.and_then(|original| rebase(original, ours, text))
+    if let Some((original, ours)) = original.zip(ours)
+        && let Some(rebased) = rebase(original, ours, text)
         && parse(&rebased).is_ok()
     {
         return Ok(Some(rebased));
@@ -135,7 +136,7 @@ fn take_out_of_body(
     for property in &servers.properties {
         let name = property.name.as_str();
         let written = text.get(bytes(&property.value)).unwrap_or_default();
-        if entries.get(name) != crate::json::parse(written.as_bytes()).ok().as_ref() {
+        if !is_ours(name, written) {
             continue;
         }
         let own = original_servers.and_then(|servers| servers.get(name)).map(|own| bytes(&own.value));
@@ -146,6 +147,9 @@ fn take_out_of_body(
             splices.push(Splice { range: with_comma(text, bytes(property)), text: String::new() });
             removed += 1;
         }
+    }
+    if splices.is_empty() {
+        return Ok(Some(text.to_string()));
     }
     let ours_alone = removed == servers.properties.len() && original_servers.is_none();
     if let Some(whole) = root.and_then(|root| root.get(at)).filter(|_| ours_alone) {
@@ -264,7 +268,10 @@ mod tests {
     }
 
     fn back(edited: &str, original: Option<&str>, ours: &str) -> Option<String> {
-        take_out(edited, "mcpServers", &entries(), original, ours).unwrap()
+        let is_ours = |name: &str, written: &str| {
+            entries().get(name) == crate::json::parse(written.as_bytes()).ok().as_ref()
+        };
+        take_out(edited, "mcpServers", is_ours, original, Some(ours)).unwrap()
     }
 
     #[test]

@@ -43,7 +43,9 @@ fn merged(file: &str, environment: &Environment, directory: &Path) -> Result<Opt
     if environment.home().is_some_and(|home| files::same_file(&home, directory)) {
         return Err(format!("the working directory is the home directory, whose {file} is the agent's own"));
     }
-    ProjectFile::peek(directory, file).map_err(|error| error.to_string())
+    // Nothing is made to look, so nothing needs a name of its own.
+    let held = ProjectFile::open(directory, file, "").and_then(|file| file.read());
+    held.map(|held| held.map(|held| held.bytes)).map_err(|error| error.to_string())
 }
 
 fn fetch_file(read: Read, path: &Path) -> Option<Content> {

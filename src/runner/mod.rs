@@ -5,11 +5,14 @@
 
 mod child;
 mod contents;
+mod leftovers;
 mod limits;
 mod merge;
+mod owner;
 mod program;
 mod record;
 mod stage;
+mod version;
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -20,8 +23,11 @@ use anyhow::{Context, Result, anyhow};
 use squire_strategies::{Argument, LAUNCH_VARIABLE, Program, json_edit};
 
 pub use contents::fetch;
+pub use leftovers::{remove_state, settle};
+pub use merge::{Surveyed, forget, survey};
 pub use program::{Boundaries, NotRunnable, look_up};
-pub use record::read as read_record;
+pub use record::{Running, read as read_record, running};
+pub use version::version;
 
 use crate::config::Directories;
 use crate::environment::Environment;
@@ -123,7 +129,7 @@ fn start(
     plan: &Plan,
     program: &AgentProgram,
     surroundings: Surroundings<'_>,
-    staged: &Staged<'_>,
+    staged: &Staged,
     announce: impl FnOnce(),
     watch: &mut Option<Watch>,
 ) -> Result<Exit> {
@@ -169,7 +175,7 @@ impl Spelled<'_> {
     }
 }
 
-fn spell<'a>(argument: &'a Argument, staged: &Staged<'_>) -> Result<Spelled<'a>> {
+fn spell<'a>(argument: &'a Argument, staged: &Staged) -> Result<Spelled<'a>> {
     let mut text = OsString::from(&argument.text);
     if let Some(file) = argument.file {
         text.push(staged.path_of(file).with_context(|| format!("no file {file} was staged"))?);
@@ -181,7 +187,7 @@ fn prepare(
     plan: &Plan,
     program: &AgentProgram,
     environment: &Environment,
-    staged: &Staged<'_>,
+    staged: &Staged,
 ) -> Result<Command> {
     let spelled = |argument| spell(argument, staged);
     let leading = plan.artifacts.leading.iter().map(spelled).collect::<Result<Vec<_>>>()?;

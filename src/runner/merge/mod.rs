@@ -1,0 +1,151 @@
+//! A file of the project during launches: entries in, and afterwards what the user had.
+//!
+//! All launches that use one file share its journal, and change both under one lock: what stands in the file is always
+//! the user's text with the entries of those who run. The last one out leaves the user's text alone. Whoever comes next
+//! does the same for those who died.
+
+mod git;
+mod journal;
+mod session;
+mod settle;
+mod store;
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context, Result, anyhow};
+
+use super::owner::{Now, Owner};
+use crate::environment::utf8;
+use crate::files::{self, Lock};
+use crate::output::Output;
+use journal::{Entries, Journal};
+use session::Session;
+pub(super) use settle::{Leaver, settle};
+pub use settle::{Surveyed, forget, survey};
+use store::Store;
+
+/// How long another squire may take for the same file, or somebody may keep saving it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A file of the project that a launch has entries in.
+#[derive(Debug)]
+pub(super) struct Merged {
+    store: Store,
+    id: String,
+    /// The journal as it was at the beginning, should somebody remove it.
+    journal: Journal,
+    /// What was written into the file then.
+    written: Option<Vec<u8>>,
+    began: SystemTime,
+}
+
+/// What entries are put into.
+pub(super) struct Target<'a> {
+    /// The directory that the agent runs in.
+    pub(super) directory: &'a Path,
+    /// The file below it.
+    pub(super) path: &'a str,
+    /// The object at its top level.
+    pub(super) at: &'a str,
+}
+
+impl Merged {
+    /// Puts a launch's entries into a file, which is made where it is missing.
+    ///
+    /// On an error the file is as it was.
+    pub(super) fn enter(
+        state: &Path,
+        target: &Target<'_>,
+        id: &str,
+        entries: &Entries,
+        output: Output,
+    ) -> Result<Self> {
+        let root = utf8(target.directory)?;
+        let fresh = Journal::new(&root, target.path, target.at, files::random_name()?);
+        // What can't be edited is refused before anything is made for it.
+        Session::check(&fresh, id, entries)?;
+        let store = Store::of(state, &root, target.path);
+        let lock = lock(&store, &fresh.shown())?;
+        let (journal, began) = (journal_of(&store, fresh, output)?, SystemTime::now());
+        for (name, pid) in journal.clashes(entries) {
+            output.notice(&format!(
+                "{name} means something else in the launch of process {pid}, whose agent finds this one if it reads {} again",
+                journal.shown().display()
+            ));
+        }
+        let mut session = Session::open(&store, journal)?;
+        let now = Now::look();
+        let entered = session.recover(output).and_then(|()| {
+            session.change(|journal| {
+                journal.end(|_, owner| !owner.is_alive(&now), time());
+                journal.enter(id, entries);
+            })
+        });
+        if let Err(error) = entered {
+            session.give_up(id, lock);
+            return Err(error);
+        }
+        let Session { journal, written, .. } = session;
+        Ok(Self { store, id: id.to_owned(), journal, written, began })
+    }
+
+    /// Takes the launch's entries out: to the byte where nobody edited the file meanwhile and no other launch runs.
+    pub(super) fn leave(self, output: Output) -> Result<()> {
+        let lock = lock(&self.store, &self.journal.shown())?;
+        // What was removed or broken meanwhile is known from the beginning of the launch.
+        let journal = self.store.read().ok().flatten().filter(|journal| journal.holds(&self.id));
+        let journal = journal.unwrap_or(self.journal);
+        let now = Now::look();
+        let ended = |id: &str, owner: &Owner| id == self.id || !owner.is_alive(&now);
+        let mut session = put_back(&self.store, journal, ended, output)?;
+        session.held.extend(self.written);
+        session.tell_of_git(self.began, output);
+        session.close(lock)
+    }
+}
+
+/// Takes the entries of ended launches out.
+fn put_back(
+    store: &Store,
+    journal: Journal,
+    ended: impl Fn(&str, &Owner) -> bool,
+    output: Output,
+) -> Result<Session<'_>> {
+    let original = journal.original().map(str::to_owned);
+    let attempt = || {
+        let mut session = Session::open(store, journal)?;
+        session.recover(output)?;
+        session.change(|journal| journal.end(&ended, time()))?;
+        store.drop_original()?;
+        Ok(session)
+    };
+    attempt().map_err(|error: anyhow::Error| {
+        let kept = original.and_then(|original| store.keep_original(&original).ok());
+        let kept = kept.map(|kept| format!("; as it was: {}", kept.display())).unwrap_or_default();
+        anyhow!("{error:#}; entries of squire may be left in it{kept}")
+    })
+}
+
+/// The journal of a file, or the fresh one.
+fn journal_of(store: &Store, fresh: Journal, output: Output) -> Result<Journal> {
+    match store.read() {
+        Ok(journal) => Ok(journal.unwrap_or(fresh)),
+        Err(reason) => {
+            let aside = store.lay_aside()?;
+            output.message(&format!("{reason:#}; it was laid aside as {}: squire doctor", aside.display()));
+            Ok(fresh)
+        }
+    }
+}
+
+fn lock(store: &Store, shown: &Path) -> Result<Lock> {
+    let shown = shown.display();
+    store.lock(PATIENCE)?.with_context(|| {
+        format!("{shown}: another squire has been changing it for {} s; is one stopped?", PATIENCE.as_secs())
+    })
+}
+
+fn time() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
