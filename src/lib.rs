@@ -24,6 +24,7 @@ mod printable;
 pub mod report;
 pub mod resolve;
 pub mod runner;
+pub mod trust;
 
 use std::ffi::OsString;
 

@@ -1,6 +1,6 @@
 //! The only code that prints: data on stdout, everything said to a person on stderr.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use crate::printable::printable;
 
@@ -34,6 +34,17 @@ impl Output {
         if !self.quiet {
             self.message(text);
         }
+    }
+
+    /// Whether what is written over itself on stderr looks so to whom it is shown.
+    pub fn shows_progress(self) -> bool {
+        !self.quiet && io::stderr().is_terminal()
+    }
+
+    /// Puts a text in the place of the last one on a terminal's line; the empty one clears the line.
+    pub fn progress(self, text: &str) {
+        let mut stderr = io::stderr().lock();
+        let _ = write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush());
     }
 
     /// Writes a machine's line to stderr, where stdout belongs to the agent.

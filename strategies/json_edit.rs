@@ -13,6 +13,7 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::{Map, Value};
 
+use crate::json::compact;
 use crate::splice::{Splice, rebase, splice};
 
 /// Why a text can't be edited.
@@ -62,7 +63,8 @@ pub fn add(text: &str, at: &str, entries: &Map<String, Value>) -> Edited<String>
 }
 
 fn add_to_body(text: &str, at: &str, entries: &Map<String, Value>) -> Edited<String> {
-    let member = |(name, entry): (&String, &Value)| format!("{}: {entry}", Value::from(name.as_str()));
+    let member =
+        |(name, entry): (&String, &Value)| [compact(&name.as_str().into()), compact(entry)].join(": ");
     let Some(root) = parse(text)? else {
         let members: Vec<String> = entries.iter().map(member).collect();
         return Ok(format!(
@@ -84,7 +86,7 @@ fn add_to_body(text: &str, at: &str, entries: &Map<String, Value>) -> Edited<Str
     let mut new = Vec::new();
     for (name, entry) in entries {
         match find(servers, name, text)? {
-            Some(own) => splices.push(Splice { range: bytes(own), text: entry.to_string() }),
+            Some(own) => splices.push(Splice { range: bytes(own), text: compact(entry) }),
             None => new.push(member((name, entry))),
         }
     }

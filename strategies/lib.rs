@@ -43,7 +43,7 @@ pub use credentials::{masked_address, masked_header};
 pub use deceptive::is_deceptive;
 pub use environment::{BASE_ENVIRONMENT, LAUNCH_VARIABLE, LOADER_ENVIRONMENT, PROXY_VARIABLES};
 pub use gateway::Gateway;
-pub use json::parse as parse_jsonc;
+pub use json::{compact as compact_json, parse as parse_jsonc};
 pub use name::{Name, NameError};
 pub use placement::{Arity, BareWord, Placement, Spot};
 pub use server::{Dynamic, Field, NotChosen, Remote, ResolvedServer, Route, Stdio, Tier, Transport};

@@ -30,8 +30,9 @@ pub(crate) fn entry(
             refuse_expansion(server, strings.map(|string| (string.as_str(), string.clone())))?;
             let env: Map<String, Value> =
                 variables.into_iter().map(|name| (name.to_string(), pinned(name).into())).collect();
-            let mut entry = json!({ "type": "stdio", "command": launch.gateway.program, "args": arguments });
-            // Moved, while `json!` would copy it: it is most of the entry.
+            let mut entry = json!({ "type": "stdio", "command": launch.gateway.program });
+            // Moved, while `json!` would copy them: they are most of the entry.
+            entry["args"] = arguments.into();
             entry["env"] = env.into();
             entry
         }

@@ -119,7 +119,10 @@ fn entry(launch: &Launch<'_>, server: &ResolvedServer) -> Value {
         | (_, Route::Gateway) => {
             let mut command = alloc::vec![launch.gateway.program.clone()];
             command.extend(launch.gateway.arguments(launch.agent, server));
-            json!({ "type": "local", "command": command })
+            let mut entry = json!({ "type": "local" });
+            // Moved, while `json!` would copy it.
+            entry["command"] = command.into();
+            entry
         }
     };
     entry["enabled"] = true.into();
@@ -167,7 +170,7 @@ fn merged(launch: &Launch<'_>, entries: &Map<String, Value>) -> Result<String, R
 }
 
 fn member(key: &str, value: &Value) -> String {
-    format!("{}:{value}", Value::from(key))
+    [json::compact(&key.into()), json::compact(value)].join(":")
 }
 
 /// In JSON text `{env:` stands in a string alone, where an escaped brace is the same brace.

@@ -1,5 +1,6 @@
 //! Servers as strategies see them: declarations after layers, profile, policy and trust.
 
+use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
@@ -221,8 +222,8 @@ impl Transport {
 
     /// The transport that a choice comes out as: the fields of the others are dropped before anything looks at their
     /// references. Any other transport is itself. `lookup` is that of [`Text::expand`].
-    pub fn chosen(&self, lookup: impl FnMut(&Source) -> Option<String>) -> Result<Self, NotChosen> {
-        let Self::Dynamic(Dynamic { choice, stdio, remote }) = self else { return Ok(self.clone()) };
+    pub fn chosen(&self, lookup: impl FnMut(&Source) -> Option<String>) -> Result<Cow<'_, Self>, NotChosen> {
+        let Self::Dynamic(Dynamic { choice, stdio, remote }) = self else { return Ok(Cow::Borrowed(self)) };
         let word = choice.expand(lookup).map_err(|missing| NotChosen::Unset(missing.to_string()))?;
         let (word, chosen) = match word.as_str() {
             "stdio" => ("stdio", stdio.clone().map(Self::Stdio)),
@@ -232,7 +233,7 @@ impl Transport {
             "sse" => ("sse", remote.clone().map(Self::Sse)),
             _ => return Err(NotChosen::NoTransport(choice.to_string())),
         };
-        chosen.ok_or_else(|| NotChosen::NoServer { choice: choice.to_string(), word })
+        chosen.map(Cow::Owned).ok_or_else(|| NotChosen::NoServer { choice: choice.to_string(), word })
     }
 }
 

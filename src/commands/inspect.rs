@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -21,6 +21,11 @@ use crate::files;
 use crate::mcp::{self, Endpoint, Groups, Listing};
 use crate::output::Output;
 use crate::printable::printable;
+
+/// The frames of the spinner and how long each stands. A dozen lines: the crates for it bring the mathematical library,
+/// whose loading every launch would pay for.
+const FRAMES: [char; 8] = ['⠁', '⠂', '⠄', '⡀', '⢀', '⠠', '⠐', '⠈'];
+const FRAME: Duration = Duration::from_millis(100);
 
 /// What came of one server.
 struct Report {
@@ -34,26 +39,40 @@ struct Report {
 pub fn run(options: &cli::Inspect, environment: &Environment) -> Result<Exit> {
     let output = Output::default();
     let servers = read(&options.mcp_config)?;
-    // Drawn on a terminal alone.
-    let waiting = ProgressBar::new_spinner().with_message(format!("connecting to {} servers", servers.len()));
-    waiting.enable_steady_tick(Duration::from_millis(100));
     // The servers are in groups of their own, which a terminal's Ctrl-C does not reach.
     let groups = Groups::default();
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT]).context("signals can't be watched")?;
     let watched = signals.handle();
+    let waits = format!("connecting to {} servers", servers.len());
+    let is_drawn = output.shows_progress() && environment.get("TERM").is_none_or(|term| term != "dumb");
     let (reports, interruption) = thread::scope(|scope| {
         let watching = scope.spawn(|| signals.forever().next().inspect(|_| groups.kill()));
+        let (done, is_done) = mpsc::channel();
+        let drawing = is_drawn.then(|| scope.spawn(move || spin(&waits, &is_done, output)));
         let reports = inspect_all(&servers, environment, &groups);
         watched.close();
+        drop::<mpsc::Sender<()>>(done);
+        // Before anything is printed: a spinner that failed is no reason to print nothing.
+        let _ = drawing.map(thread::ScopedJoinHandle::join);
         (reports, watching.join().ok().flatten())
     });
-    waiting.finish_and_clear();
     if let Some(signal) = interruption {
         return Ok(Exit::Signal(signal));
     }
     let failed = reports.iter().any(|report| report.outcome.is_err());
     output.data(&if options.json { format!("{:#}\n", as_json(&reports)) } else { as_text(&reports) })?;
     Ok(if failed { Exit::FINDINGS } else { Exit::DONE })
+}
+
+/// Shows that servers are waited for, until the other end of the channel is dropped.
+fn spin(waits: &str, is_done: &mpsc::Receiver<()>, output: Output) {
+    for frame in FRAMES.iter().cycle() {
+        output.progress(&format!("{frame} {waits}"));
+        if is_done.recv_timeout(FRAME) != Err(RecvTimeoutError::Timeout) {
+            break;
+        }
+    }
+    output.progress("");
 }
 
 fn read(path: &Path) -> Result<Map<String, Value>> {

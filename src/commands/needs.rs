@@ -1,5 +1,7 @@
 //! What servers need of the environment before they can start, and what is done about those that lack it.
 
+use std::borrow::Cow;
+
 use anyhow::{Result, bail};
 use squire_strategies::{Code, NotChosen, Note, ResolvedServer, Source, Transport};
 
@@ -35,7 +37,10 @@ impl Missing {
 }
 
 /// The transport that the environment chooses, where it is to be chosen; the fields of the others are left out.
-pub(super) fn chosen(server: &ResolvedServer, environment: &Environment) -> Result<Transport, NotChosen> {
+pub(super) fn chosen<'a>(
+    server: &'a ResolvedServer,
+    environment: &Environment,
+) -> Result<Cow<'a, Transport>, NotChosen> {
     server.transport.chosen(|source| match source {
         Source::Environment(name) => environment.get(name).map(|value| value.to_string_lossy().into_owned()),
         Source::Secret(_) => None,

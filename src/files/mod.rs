@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
+use sha2::{Digest, Sha256};
 
 use beneath::open_beneath;
 pub use lock::Lock;
@@ -163,6 +164,23 @@ pub fn read_of_project(root: &Path, relative: &Path) -> io::Result<Option<Vec<u8
     }
     refuse_writable_by_others(&stat, "everybody may write it")?;
     Ok(Some(bytes))
+}
+
+/// The SHA-256 of a regular file of a project, in hexadecimal digits; `None` where no regular file is there. A symbolic
+/// link on the way is an error, as it says nothing of what it leads to.
+pub fn digest_of_project(root: &Path, relative: &Path) -> io::Result<Option<String>> {
+    let root = rustix::fs::open(root, DIRECTORY, Mode::empty())?;
+    let Some(file) = open_beneath(&root, relative, READ)? else { return Ok(None) };
+    if FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) != FileType::RegularFile {
+        return Ok(None);
+    }
+    let (mut file, mut hasher, mut piece) = (File::from(file), Sha256::new(), vec![0; 64 * 1024]);
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(Some(hexadecimal(&hasher.finalize()))),
+            read => hasher.update(piece.get(..read).unwrap_or_default()),
+        }
+    }
 }
 
 fn refuse_writable_by_others(stat: &Stat, reason: &str) -> io::Result<()> {

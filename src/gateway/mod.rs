@@ -110,7 +110,7 @@ fn chosen(transport: &Transport, environment: &Environment) -> Result<Stdio> {
         }
         Source::Secret(_) => None,
     };
-    match transport.chosen(value)? {
+    match transport.chosen(value)?.into_owned() {
         Transport::Stdio(stdio) => Ok(stdio),
         Transport::Builtin | Transport::Dynamic(_) => bail!("it is no program"),
         Transport::Http(_) | Transport::Sse(_) => {

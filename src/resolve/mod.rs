@@ -89,7 +89,7 @@ pub fn resolve(
 
 /// Resolves every declared server, whatever is selected: the built-in one, the user's, the project's.
 pub fn everything(layers: &Layers, speaks: &dyn Fn(&Transport) -> bool) -> anyhow::Result<Resolution> {
-    let (own, problems) = complete_all(&of_user(layers), &layers.policy, speaks);
+    let (own, problems) = complete_all(of_user(layers), &layers.policy, speaks);
     if !problems.is_empty() {
         return Err(Problems(problems).into());
     }
@@ -158,7 +158,7 @@ fn is_removed(declaration: &Declaration) -> bool {
 }
 
 fn complete_all(
-    declarations: &[Declaration],
+    declarations: Vec<Declaration>,
     policy: &Policy,
     speaks: &dyn Fn(&Transport) -> bool,
 ) -> (Vec<Resolved>, Vec<Problem>) {
@@ -218,7 +218,7 @@ fn of_project(
         .map(|server| if taken(&server.name) { server.clone() } else { amended(server, layers) })
         .filter(|declaration| !is_removed(declaration))
         .collect();
-    let (mut entries, problems) = complete_all(&declarations, &layers.policy, speaks);
+    let (mut entries, problems) = complete_all(declarations, &layers.policy, speaks);
     if !problems.is_empty() {
         return Err(problems);
     }

@@ -104,8 +104,13 @@ pub(super) fn select(
     let Selected { indexes, narrowed, mut require, strict_origin, removed, .. } = selected;
     require.extend(selection.require.iter().map(|name| Required { name: name.clone(), origin: None }));
     notes.extend(removed.into_iter().filter_map(|name| removed_here(layers, name)));
-    let entries = indexes.into_iter().map(|index| entry(&all[index], narrowed.contains(&index))).collect();
     let strict = strict_origin.is_some();
+    let mut all: Vec<Option<Resolved>> = all.into_iter().map(Some).collect();
+    let selected = indexes.into_iter().filter_map(|index| {
+        let entry = all.get_mut(index)?.take()?;
+        Some(if narrowed.contains(&index) { without_relay(entry) } else { entry })
+    });
+    let entries = selected.collect();
     Ok(Resolution { entries, notes, require, strict, strict_origin })
 }
 
@@ -120,9 +125,8 @@ pub(crate) fn strategy(layers: &Layers, agent: &str) -> Option<&'static dyn Stra
     squire_strategies::find(own.map_or(agent, |strategy| strategy.value.as_str()))
 }
 
-fn entry(entry: &Resolved, narrowed: bool) -> Resolved {
-    let mut entry = entry.clone();
-    if narrowed && entry.left_out.is_none() {
+fn without_relay(mut entry: Resolved) -> Resolved {
+    if entry.left_out.is_none() {
         let sentence = needs_relay("a filter of its tools");
         entry.left_out = Some(left_out(&entry.server.name, Code::NeedsRelay, sentence));
     }

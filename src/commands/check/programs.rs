@@ -42,9 +42,9 @@ struct Failure {
 
 fn failures(server: &ResolvedServer, project: Option<&Path>, environment: &Environment) -> Vec<Failure> {
     // What the environment lacks is told by itself.
-    match chosen(server, environment) {
+    match chosen(server, environment).as_deref() {
         Ok(Transport::Stdio(stdio)) if missing(server, environment).is_empty() => {
-            of_program(&stdio, project, environment)
+            of_program(stdio, project, environment)
         }
         Ok(_) | Err(_) => Vec::new(),
     }
