@@ -16,6 +16,7 @@ pub mod exit;
 pub mod files;
 pub mod findings;
 pub mod gateway;
+mod masks;
 pub mod mcp;
 pub mod output;
 pub mod plan;

@@ -15,6 +15,7 @@ mod agents_files;
 mod agents_own_config;
 mod agents_rules;
 mod bad_input;
+mod check_codes;
 mod checking;
 mod cursor_file;
 mod differential;

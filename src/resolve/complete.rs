@@ -1,6 +1,8 @@
 //! One declaration becomes one server: transport and route are settled, and what does not fit is a problem.
 
-use squire_strategies::{Code, Dynamic, Remote, ResolvedServer, Route, Source, Stdio, Text, Tier, Transport};
+use squire_strategies::{
+    Code, Dynamic, Remote, ResolvedServer, Route, Source, Stdio, Text, Tier, Transport, masked_address,
+};
 
 use super::{Resolved, left_out, limits};
 use crate::config::{
@@ -223,7 +225,7 @@ impl Context<'_> {
         match (remote.and_then(|remote| remote.url.literal()), &self.policy.rewrite_urls) {
             (Some(url), Some(rewrites)) if !is_address(url) => self.problem(
                 &rewrites.origin,
-                &format!("`rewrite_urls` makes {url:?} of its address, which is none"),
+                &format!("`rewrite_urls` makes {:?} of its address, which is none", masked_address(url)),
             ),
             _ => Ok(()),
         }

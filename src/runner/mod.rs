@@ -5,14 +5,12 @@
 
 mod child;
 mod contents;
-mod json_edit;
 mod leftovers;
 mod limits;
 mod merge;
 mod owner;
 mod program;
 mod record;
-mod splice;
 mod stage;
 mod stops;
 mod terminal;
@@ -24,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow};
-use squire_strategies::{Argument, LAUNCH_VARIABLE, Program};
+use squire_strategies::{Argument, LAUNCH_VARIABLE, Program, json_edit};
 
 pub use contents::fetch;
 pub use leftovers::{remove_state, settle};

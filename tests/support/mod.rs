@@ -179,6 +179,12 @@ impl Test {
         self
     }
 
+    /// For another command line in the same place.
+    pub(crate) fn without_arguments(mut self) -> Self {
+        self.arguments.clear();
+        self
+    }
+
     /// What stdout must be, to the byte; see [`Test::root`] and [`normal`] for what is replaced.
     pub(crate) fn stdout(mut self, text: impl Into<String>) -> Self {
         self.stdout = Expected::Exactly(text.into());
