@@ -319,8 +319,10 @@ fn a_profiles_require_and_strict_are_told_at_their_place() {
     .agent("cursor-agent", "")
     .stdout(format!(
         "{USER}:1:10: warning: a: disabled in squire.toml [disabled] (cursor)\n  help: take out what disables it, or its name out of the profile\n\
+         {USER}:9:3: error: a: it is required, and would not be there: disabled in squire.toml [required] (cursor)\n  \
+         help: let it be there, or take it out of `require` of the profile\n\
          {USER}:12:1: error: Cursor has no way to switch its own servers off for one launch [no-strict] (cursor)\n  \
-         help: leave --strict away, or `strict` of the profile\n1 error, 1 warning\n"
+         help: leave --strict away, or `strict` of the profile\n2 errors, 1 warning\n"
     ))
     .code(1);
     check(&format!("{servers}[profiles.default]\nservers = [\"a\", \"b\"]\nrequire = [\"b\",\n  \"a\"]\n"))
@@ -340,6 +342,22 @@ fn a_profiles_require_and_strict_are_told_at_their_place() {
             "{USER}:8:1: note: switched off for this launch, as --strict says: own [hidden] (claude)\n  help: take `strict` out of the profile to keep them\n1 note\n"
         ))
         .success();
+}
+
+/// What any profile requires is looked at; but not what an agent can't have that perhaps never uses the profile.
+#[test]
+fn what_other_profiles_require_is_told_where_no_agent_has_it() {
+    let servers = "[servers.a]\ncommand = \"a\"\ndisabled = true\n[servers.old]\nurl = \"https://h.example.com/\"\ntransport = \"sse\"\n";
+    let config = format!(
+        "{servers}[profiles.work]\nservers = [\"a\", \"old\"]\nrequire = [\"a\", \"old\"]\nstrict = true\n"
+    );
+    let run = check(&config).args(["--json"]).any_stdout().code(1);
+    let found = parsed(&run.stdout)["findings"].as_array().unwrap().clone();
+    let required: Vec<_> = found.iter().filter(|finding| finding["code"] == "required").collect();
+    let [required] = required.as_slice() else { panic!("{required:?}") };
+    assert_eq!(required["server"], "a");
+    assert_eq!((&required["line"], &required["column"]), (&9.into(), &12.into()));
+    assert!(!found.iter().any(|finding| finding["code"] == "no-strict"));
 }
 
 /// What a launch could not start is known before, and nothing is executed to know it.

@@ -62,6 +62,10 @@ fn find(options: &cli::Check, environment: &Environment) -> Result<Vec<Finding>>
         }
         views.push(view);
     }
+    let required = of_profiles(&surroundings, &agents, environment)?;
+    for view in &mut views {
+        view.add(required.iter().cloned());
+    }
     let mut found = findings::findings(Known {
         entries: &declared.entries,
         notes: &declared.notes,
@@ -115,13 +119,53 @@ fn view(
         all.strict_origin = usual.strict_origin;
         let refusal = surroundings.look(agent, &all, &every, environment, &mut view);
         // More servers than any launch has may be too many; the usual launch has its own answer.
-        let is_due_to_all = |refusal: &Finding| refusal.code == Code::TooLarge.as_str();
-        view.findings
-            .extend(refusal.filter(|refusal| !is_due_to_all(refusal) && !view.findings.contains(refusal)));
+        view.add(refusal.filter(|refusal| refusal.code != Code::TooLarge.as_str()));
     }
     let lost = declared.entries.iter().filter(|entry| is_left_out(entry, Code::NameTaken));
     view.notes.extend(lost.filter_map(|entry| entry.left_out.clone()));
     Ok(view)
+}
+
+/// What the user's profiles require and no agent would have: of a profile that an agent never uses, what that agent alone
+/// can't have says nothing.
+fn of_profiles(
+    surroundings: &Surroundings,
+    agents: &[Agent],
+    environment: &Environment,
+) -> Result<Vec<Finding>> {
+    let mut found = Vec::new();
+    for profile in surroundings.layers.user.profiles.iter().filter(|profile| !profile.require.is_empty()) {
+        let mut of_all: Option<Vec<Finding>> = None;
+        for agent in agents {
+            let name = Some(agent.name.clone());
+            let selection =
+                Selection { profiles: vec![profile.name.clone()], agent: name, ..Selection::default() };
+            let resolution = surroundings.resolve(agent, &selection, environment)?;
+            let mut view = AgentView::default();
+            // Why a launch with it would be refused is told of the launches that are usual.
+            if surroundings.look(agent, &resolution, &selection, environment, &mut view).is_some() {
+                continue;
+            }
+            let required = view.findings.into_iter().filter(|found| found.code == OwnCode::Required.as_str());
+            of_all = Some(match of_all {
+                None => required.collect(),
+                Some(others) => required.filter(|finding| others.contains(finding)).collect(),
+            });
+        }
+        found.extend(of_all.unwrap_or_default());
+    }
+    Ok(found)
+}
+
+impl AgentView {
+    /// Adds findings that are not there yet.
+    fn add(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        for finding in findings {
+            if !self.findings.contains(&finding) {
+                self.findings.push(finding);
+            }
+        }
+    }
 }
 
 impl Surroundings {

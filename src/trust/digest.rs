@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use squire_strategies::Text;
 
-use crate::config::{Auth, Choice, Declaration, Filter, Grants};
+use crate::config::{Auth, Choice, Declaration, Filter, Grants, Located};
 use crate::files::hexadecimal;
 
 /// Stands before the canonical value in what is hashed: another meaning of it would be another algorithm.
@@ -55,7 +55,7 @@ pub fn canonical(declaration: &Declaration) -> Map<String, Value> {
     } = declaration;
     let mut fields = Fields::default();
     fields.set("name", Some(json!(name.as_str())));
-    fields.set("transport", value(transport, choice));
+    fields.set("transport", value(transport.as_ref(), choice));
     fields.set(
         "command",
         command.as_ref().map(|command| {
@@ -63,26 +63,29 @@ pub fn canonical(declaration: &Declaration) -> Map<String, Value> {
             command.value.iter().chain(arguments).map(text).collect()
         }),
     );
-    fields.set("env", value(env, table));
-    fields.set("inherit_env", value(inherit_env, set));
-    fields.set("cwd", value(cwd, text));
-    fields.set("url", value(url, text));
-    fields.set("headers", value(headers, table));
-    fields.set("auth", value(auth, authentication));
-    fields.set("client_cert", value(client_cert, text));
-    fields.set("client_key", value(client_key, text));
-    fields.set("ca", value(ca, text));
-    fields.set("timeout", value(timeout, |timeout| json!(timeout.as_millis().to_string())));
-    fields.set("startup_timeout", value(startup_timeout, |timeout| json!(timeout.as_millis().to_string())));
-    fields.set("result_limit", value(result_limit, |limit| json!(limit)));
-    fields.set("description", value(description, |description| json!(description)));
-    fields.set("tools", value(tools, filter));
-    fields.set("grants", value(grants, ceiling));
-    fields.set("route", value(route, |route| json!(route.as_str())));
-    fields.set("max_restarts", value(max_restarts, |restarts| json!(restarts)));
-    fields.set("sampling", value(sampling, |sampling| json!(sampling)));
-    fields.set("audit", value(audit, |audit| json!(audit)));
-    fields.set("pin", value(pin, |pin| json!(pin)));
+    fields.set("env", value(env.as_ref(), |env| table(env)));
+    fields.set("inherit_env", value(inherit_env.as_ref(), |names| set(names)));
+    fields.set("cwd", value(cwd.as_ref(), text));
+    fields.set("url", value(url.as_ref(), text));
+    fields.set("headers", value(headers.as_ref(), |headers| table(headers)));
+    fields.set("auth", value(auth.as_ref(), authentication));
+    fields.set("client_cert", value(client_cert.as_ref(), text));
+    fields.set("client_key", value(client_key.as_ref(), text));
+    fields.set("ca", value(ca.as_ref(), text));
+    fields.set("timeout", value(timeout.as_ref(), |timeout| json!(timeout.as_millis().to_string())));
+    fields.set(
+        "startup_timeout",
+        value(startup_timeout.as_ref(), |timeout| json!(timeout.as_millis().to_string())),
+    );
+    fields.set("result_limit", value(result_limit.as_ref(), |limit| json!(limit)));
+    fields.set("description", value(description.as_ref(), |description| json!(description)));
+    fields.set("tools", value(tools.as_ref(), filter));
+    fields.set("grants", value(grants.as_ref(), ceiling));
+    fields.set("route", value(route.as_ref(), |route| json!(route.as_str())));
+    fields.set("max_restarts", value(max_restarts.as_ref(), |restarts| json!(restarts)));
+    fields.set("sampling", value(sampling.as_ref(), |sampling| json!(sampling)));
+    fields.set("audit", value(audit.as_ref(), |audit| json!(audit)));
+    fields.set("pin", value(pin.as_ref(), |pin| json!(pin)));
     fields.0
 }
 
@@ -98,8 +101,8 @@ impl Fields {
     }
 }
 
-fn value<T>(field: &Option<crate::config::Located<T>>, canonical: impl Fn(&T) -> Value) -> Option<Value> {
-    field.as_ref().map(|located| canonical(&located.value))
+fn value<T>(field: Option<&Located<T>>, canonical: impl Fn(&T) -> Value) -> Option<Value> {
+    field.map(|located| canonical(&located.value))
 }
 
 fn text(text: &Text) -> Value {
@@ -113,14 +116,14 @@ fn choice(choice: &Choice) -> Value {
     }
 }
 
-fn table(pairs: &Vec<(String, Text)>) -> Value {
+fn table(pairs: &[(String, Text)]) -> Value {
     let mut sorted: Vec<&(String, Text)> = pairs.iter().collect();
     sorted.sort_by(|one, other| one.0.cmp(&other.0));
     sorted.into_iter().map(|(name, value)| (name.clone(), text(value))).collect::<Map<_, _>>().into()
 }
 
-fn set(words: &Vec<String>) -> Value {
-    let mut sorted = words.clone();
+fn set(words: &[String]) -> Value {
+    let mut sorted = words.to_vec();
     sorted.sort_unstable();
     sorted.dedup();
     json!(sorted)
@@ -131,9 +134,9 @@ fn authentication(Auth { header, bearer, secret }: &Auth) -> Value {
 }
 
 fn filter(Filter { allow, deny }: &Filter) -> Value {
-    json!({ "allow": allow.as_ref().map(set), "deny": set(deny) })
+    json!({ "allow": allow.as_deref().map(set), "deny": set(deny) })
 }
 
 fn ceiling(Grants { network, filesystem, secrets }: &Grants) -> Value {
-    json!({ "network": network, "filesystem": filesystem, "secrets": secrets.as_ref().map(set) })
+    json!({ "network": network, "filesystem": filesystem, "secrets": secrets.as_deref().map(set) })
 }

@@ -106,7 +106,7 @@ impl Court<'_> {
             match change {
                 Change::Moved { from, to } if is_harmless_move(&from, &to, root) => moved = Some(to),
                 Change::Moved { from, to } => {
-                    differences.push(format!("its program was {from}, and is {to}"))
+                    differences.push(format!("its program was {from}, and is {to}"));
                 }
                 Change::Other(sentence) => differences.push(sentence),
             }
