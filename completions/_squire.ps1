@@ -30,6 +30,8 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the servers with tier, state, route and origin')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show one server: every value with its origin, what it may receive, and how each agent gets it')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Tell everything that is wrong or will be left out, for each agent; starts nothing')
+            [CompletionResult]::new('approve', 'approve', [CompletionResultType]::ParameterValue, 'Let a server run that somebody else declared, after showing all of it')
+            [CompletionResult]::new('revoke', 'revoke', [CompletionResultType]::ParameterValue, 'Take approvals back')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Look at the agents that are here, squire''s own directories, and what launches left')
             [CompletionResult]::new('clean', 'clean', [CompletionResultType]::ParameterValue, 'Clear away what launches left; with --all everything that squire keeps, for uninstalling it')
             [CompletionResult]::new('gateway', 'gateway', [CompletionResultType]::ParameterValue, 'Stand in a server''s place: what agents start')
@@ -80,6 +82,17 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
+        'squire;approve' {
+            [CompletionResult]::new('--digest', '--digest', [CompletionResultType]::ParameterName, 'Approve without a question, if this is the digest of the declaration')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'squire;revoke' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
         'squire;doctor' {
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
@@ -96,6 +109,7 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
         'squire;gateway' {
             [CompletionResult]::new('--agent', '--agent', [CompletionResultType]::ParameterName, 'The agent that it is started for')
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'The project''s real path')
+            [CompletionResult]::new('--declared-in', '--declared-in', [CompletionResultType]::ParameterName, 'The directory of the project''s squire.toml, where that is not the project''s own')
             [CompletionResult]::new('--profile', '--profile', [CompletionResultType]::ParameterName, 'The profiles of the launch')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config directory')
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'The state directory')

@@ -16,6 +16,9 @@ _squire() {
             ",$1")
                 cmd="squire"
                 ;;
+            squire,approve)
+                cmd="squire__subcmd__approve"
+                ;;
             squire,check)
                 cmd="squire__subcmd__check"
                 ;;
@@ -43,6 +46,9 @@ _squire() {
             squire,man)
                 cmd="squire__subcmd__man"
                 ;;
+            squire,revoke)
+                cmd="squire__subcmd__revoke"
+                ;;
             squire,schema)
                 cmd="squire__subcmd__schema"
                 ;;
@@ -56,12 +62,30 @@ _squire() {
 
     case "${cmd}" in
         squire)
-            opts="-h -V --help --version launch describe list show check doctor clean gateway completions man schema"
+            opts="-h -V --help --version launch describe list show check approve revoke doctor clean gateway completions man schema"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__approve)
+            opts="-h --digest --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --digest)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -148,7 +172,7 @@ _squire() {
             return 0
             ;;
         squire__subcmd__gateway)
-            opts="-h --agent --project --profile --config --state --help"
+            opts="-h --agent --project --declared-in --profile --config --state --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -159,6 +183,10 @@ _squire() {
                     return 0
                     ;;
                 --project)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --declared-in)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -226,6 +254,20 @@ _squire() {
             return 0
             ;;
         squire__subcmd__man)
+            opts="-h --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__revoke)
             opts="-h --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

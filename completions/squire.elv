@@ -27,6 +27,8 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand list 'List the servers with tier, state, route and origin'
             cand show 'Show one server: every value with its origin, what it may receive, and how each agent gets it'
             cand check 'Tell everything that is wrong or will be left out, for each agent; starts nothing'
+            cand approve 'Let a server run that somebody else declared, after showing all of it'
+            cand revoke 'Take approvals back'
             cand doctor 'Look at the agents that are here, squire''s own directories, and what launches left'
             cand clean 'Clear away what launches left; with --all everything that squire keeps, for uninstalling it'
             cand gateway 'Stand in a server''s place: what agents start'
@@ -71,6 +73,15 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand -h 'Print help'
             cand --help 'Print help'
         }
+        &'squire;approve'= {
+            cand --digest 'Approve without a question, if this is the digest of the declaration'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;revoke'= {
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
         &'squire;doctor'= {
             cand --json 'Print JSON'
             cand -h 'Print help'
@@ -85,6 +96,7 @@ set edit:completion:arg-completer[squire] = {|@words|
         &'squire;gateway'= {
             cand --agent 'The agent that it is started for'
             cand --project 'The project''s real path'
+            cand --declared-in 'The directory of the project''s squire.toml, where that is not the project''s own'
             cand --profile 'The profiles of the launch'
             cand --config 'The config directory'
             cand --state 'The state directory'

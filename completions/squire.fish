@@ -31,6 +31,8 @@ complete -c squire -n "__fish_squire_needs_command" -f -a "describe" -d 'Show ho
 complete -c squire -n "__fish_squire_needs_command" -f -a "list" -d 'List the servers with tier, state, route and origin'
 complete -c squire -n "__fish_squire_needs_command" -f -a "show" -d 'Show one server: every value with its origin, what it may receive, and how each agent gets it'
 complete -c squire -n "__fish_squire_needs_command" -f -a "check" -d 'Tell everything that is wrong or will be left out, for each agent; starts nothing'
+complete -c squire -n "__fish_squire_needs_command" -f -a "approve" -d 'Let a server run that somebody else declared, after showing all of it'
+complete -c squire -n "__fish_squire_needs_command" -f -a "revoke" -d 'Take approvals back'
 complete -c squire -n "__fish_squire_needs_command" -f -a "doctor" -d 'Look at the agents that are here, squire\'s own directories, and what launches left'
 complete -c squire -n "__fish_squire_needs_command" -f -a "clean" -d 'Clear away what launches left; with --all everything that squire keeps, for uninstalling it'
 complete -c squire -n "__fish_squire_needs_command" -f -a "gateway" -d 'Stand in a server\'s place: what agents start'
@@ -58,6 +60,9 @@ complete -c squire -n "__fish_squire_using_subcommand check" -l agent -d 'Check 
 complete -c squire -n "__fish_squire_using_subcommand check" -l json -d 'Print JSON'
 complete -c squire -n "__fish_squire_using_subcommand check" -l sarif -d 'Print SARIF 2.1.0, which editors and CI show beside the lines'
 complete -c squire -n "__fish_squire_using_subcommand check" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand approve" -l digest -d 'Approve without a question, if this is the digest of the declaration' -r
+complete -c squire -n "__fish_squire_using_subcommand approve" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand revoke" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand doctor" -l json -d 'Print JSON'
 complete -c squire -n "__fish_squire_using_subcommand doctor" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand clean" -l all -d 'Remove everything that squire keeps in its state directory; refused while launches run'
@@ -65,6 +70,7 @@ complete -c squire -n "__fish_squire_using_subcommand clean" -l json -d 'Print J
 complete -c squire -n "__fish_squire_using_subcommand clean" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l agent -d 'The agent that it is started for' -r
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l project -d 'The project\'s real path' -r -F
+complete -c squire -n "__fish_squire_using_subcommand gateway" -l declared-in -d 'The directory of the project\'s squire.toml, where that is not the project\'s own' -r -F
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l profile -d 'The profiles of the launch' -r
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l config -d 'The config directory' -r -F
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l state -d 'The state directory' -r -F

@@ -35,6 +35,10 @@ pub enum Command {
     Show(Show),
     /// Tell everything that is wrong or will be left out, for each agent; starts nothing
     Check(Check),
+    /// Let a server run that somebody else declared, after showing all of it
+    Approve(Approve),
+    /// Take approvals back
+    Revoke(Revoke),
     /// Look at the agents that are here, squire's own directories, and what launches left
     Doctor(Doctor),
     /// Clear away what launches left; with --all everything that squire keeps, for uninstalling it
@@ -64,7 +68,13 @@ impl Command {
     /// that do it themselves.
     pub fn settles(&self) -> bool {
         match self {
-            Self::Launch(_) | Self::Describe(_) | Self::List(_) | Self::Show(_) | Self::Check(_) => true,
+            Self::Launch(_)
+            | Self::Describe(_)
+            | Self::List(_)
+            | Self::Show(_)
+            | Self::Check(_)
+            | Self::Approve(_)
+            | Self::Revoke(_) => true,
             Self::Doctor(_)
             | Self::Clean(_)
             | Self::Gateway(_)
@@ -197,6 +207,39 @@ pub struct Check {
     pub sarif: bool,
 }
 
+/// `squire approve`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  squire approve docs
+  squire approve docs wiki
+  squire approve --digest \"$DIGEST\" docs    # for CI: the declaration of this digest, and no other
+
+An approval is of one declaration, word for word, in one place: a project's servers are approved for that project. What
+changes asks again. Exit code 1: a server was not approved.")]
+pub struct Approve {
+    /// The servers
+    #[arg(value_name = "NAME", required = true)]
+    pub names: Vec<String>,
+    /// Approve without a question, if this is the digest of the declaration
+    #[arg(long, value_name = "HEX")]
+    pub digest: Option<String>,
+}
+
+/// `squire revoke`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  squire revoke docs
+
+Takes back what was approved under the name, for the project here and for your own layers. What runs goes on running.
+Exit code 1: there was nothing to take back.")]
+pub struct Revoke {
+    /// The servers
+    #[arg(value_name = "NAME", required = true)]
+    pub names: Vec<String>,
+}
+
 /// `squire doctor`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -247,6 +290,9 @@ pub struct Gateway {
     /// The project's real path
     #[arg(long, value_name = "DIR")]
     pub project: Option<PathBuf>,
+    /// The directory of the project's squire.toml, where that is not the project's own
+    #[arg(long, value_name = "DIR", requires = "project")]
+    pub declared_in: Option<PathBuf>,
     /// The profiles of the launch
     #[arg(long = "profile", value_name = "PROFILE")]
     pub profiles: Vec<String>,

@@ -25,6 +25,7 @@ pub mod report;
 pub mod resolve;
 pub mod runner;
 pub mod trust;
+pub mod tty;
 
 use std::ffi::OsString;
 
@@ -62,6 +63,8 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         Command::List(list) => commands::list::run(&list, &environment),
         Command::Show(show) => commands::show::run(&show, &environment),
         Command::Check(check) => commands::check::run(&check, &environment),
+        Command::Approve(approve) => commands::approve::run(&approve, &environment),
+        Command::Revoke(revoke) => commands::revoke::run(&revoke, &environment),
         Command::Doctor(doctor) => commands::doctor::run(&doctor, &environment),
         Command::Clean(clean) => commands::clean::run(&clean, &environment),
         Command::Gateway(gateway) => gateway::run(&gateway, &environment),

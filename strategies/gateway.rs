@@ -32,6 +32,10 @@ impl Gateway {
         push(&["gateway", server.name.as_str(), "--agent", agent]);
         if let Some(project) = &self.project {
             push(&["--project", project]);
+            // A gateway does not look for the project's file itself.
+            if let Some(directory) = server.declared_in.as_ref().filter(|directory| *directory != project) {
+                push(&["--declared-in", directory]);
+            }
         }
         for profile in &self.profiles {
             push(&["--profile", profile]);

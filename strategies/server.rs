@@ -289,6 +289,8 @@ pub struct ResolvedServer {
     pub description: Option<String>,
     /// Where it is declared, as `FILE:LINE`; empty for the built-in server.
     pub origin: String,
+    /// The directory of the file that declares it, for a server of a project.
+    pub declared_in: Option<String>,
 }
 
 impl ResolvedServer {

@@ -139,7 +139,7 @@ fn b33_b35_a_projects_servers_are_left_out_at_their_place() {
     check("[servers.mine]\ncommand = \"a\"\n")
         .write("project/squire.toml", "[servers.x]\ncommand = \"x\"\n[servers.mine]\ncommand = \"x\"\n")
         .stdout(format!(
-            "<T>/project/squire.toml:1:10: warning: x: declared by the project, and not approved [not-approved] {EVERY}\n  help: declare it in your own squire.toml, where what you write is trusted\n\
+            "<T>/project/squire.toml:1:10: warning: x: declared by the project, and not approved [not-approved] {EVERY}\n  help: squire approve x\n\
              <T>/project/squire.toml:3:10: warning: mine: a server of yours has this name, and a project can't take it [name-taken] {EVERY}\n  help: rename it in the project's file\n\
              2 warnings\n"
         ))
@@ -450,7 +450,7 @@ fn what_does_not_run_is_not_looked_up() {
     check("")
         .project("[servers.x]\ncommand = \"nowhere\"\ncwd = \"nowhere\"\n")
         .stdout(format!(
-            "<T>/project/squire.toml:1:10: warning: x: declared by the project, and not approved [not-approved] {EVERY}\n  help: declare it in your own squire.toml, where what you write is trusted\n1 warning\n"
+            "<T>/project/squire.toml:1:10: warning: x: declared by the project, and not approved [not-approved] {EVERY}\n  help: squire approve x\n1 warning\n"
         ))
         .code(1);
 }

@@ -399,7 +399,7 @@ fn a_gateway_takes_no_directory_from_where_it_stands() {
     let run = gateway(test.env("SQUIRE_CONFIG_DIR", &evil).env("XDG_CONFIG_HOME", &evil), "a").success();
     assert_eq!(started(&run)["argv"].as_array().unwrap().len(), 3);
     let test = fake("").write("project/squire.toml", "[servers.b]\ncommand = \"./evil\"\n");
-    stands_in(test, "b", "it is not declared in <T>/home/.config/squire/squire.toml");
+    stands_in(test, "b", "declared by the project, and not approved");
 }
 
 #[track_caller]

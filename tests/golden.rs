@@ -122,7 +122,10 @@ impl Case {
     }
 
     fn plan(&self, strategy: &'static dyn Strategy) -> Result<Plan, String> {
-        let resolution = resolve(&self.layers(), &self.selection, &|transport| strategy.speaks(transport))
+        let resolution =
+            resolve(&self.layers(), &squire::resolve::Standings::new(), &self.selection, &|transport| {
+                strategy.speaks(transport)
+            })
             .map_err(|error| error.to_string())?;
         let launch = Launch {
             agent: strategy.name(),

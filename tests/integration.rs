@@ -42,3 +42,4 @@ mod same_every_time;
 mod showing;
 mod summary;
 mod too_large;
+mod trust;

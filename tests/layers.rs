@@ -75,7 +75,11 @@ fn drop_ins_are_never_started() {
     let reason = "declared in servers.d, and not approved";
     for words in [&["launch", "claude"][..], &["launch", "claude", "--server", "evil"]] {
         let run = test.clone().args(words.iter().copied()).any_stderr().success();
-        assert!(run.stderr.contains(&format!("left out: evil ({reason})")), "{}", run.stderr);
+        assert!(
+            run.stderr.contains(&format!("left out: evil ({reason}; squire approve evil)")),
+            "{}",
+            run.stderr
+        );
         assert!(!run.agent().to_string().contains("evil"));
     }
     let run = test.clone().args(["launch", "inspect"]).any_stdout().any_stderr().code(1);
@@ -164,7 +168,7 @@ fn a_profile_may_name_a_drop_in() {
         drop_in(Test::new().config("[profiles.p]\nservers = [\"a\"]\n"), "a.toml", "command = \"a\"\n");
     test.agent("codex", "")
         .args(["launch", "codex", "--profile", "p"])
-        .stderr("squire: codex gets 0 of 1; left out: a (declared in servers.d, and not approved)\n")
+        .stderr("squire: codex gets 0 of 1; left out: a (declared in servers.d, and not approved; squire approve a)\n")
         .success();
 }
 
@@ -255,7 +259,11 @@ fn local_changes_a_projects_server_and_approves_nothing() {
         ["p | community | not-approved | p changed | mine | <T>/project/squire.toml:1"]
     );
     let run = test.agent("claude", "").args(["launch", "claude"]).any_stderr().success();
-    assert!(run.stderr.contains("p (declared by the project, and not approved)"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("p (declared by the project, and not approved; squire approve p)"),
+        "{}",
+        run.stderr
+    );
 }
 
 /// B35: what the local layer says of a name that is the user's, it says of the user's server.

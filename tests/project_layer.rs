@@ -119,14 +119,20 @@ fn b33_b89_described_and_launched_without_it() {
             .unchanged()
             .success();
         repository.check_untouched(&run);
-        assert!(run.stdout.contains(&format!("  evil: {NOT_APPROVED} [not-approved]\n")), "{}", run.stdout);
+        assert!(
+            run.stdout.contains(&format!("  evil: {NOT_APPROVED}; squire approve evil [not-approved]\n")),
+            "{}",
+            run.stdout
+        );
         let run = with_agent(repository.test(), program)
             .args(["launch", agent])
             .any_stdout()
             .any_stderr()
             .success();
         repository.check_untouched(&run);
-        let left_out = ["evil", "remote", "plain"].map(|name| format!("{name} ({NOT_APPROVED})")).join(", ");
+        let left_out = ["evil", "remote", "plain"]
+            .map(|name| format!("{name} ({NOT_APPROVED}; squire approve {name})"))
+            .join(", ");
         let told = format!("squire: {agent} gets 1 of 4: squire; left out: {left_out}");
         assert!(run.stderr.starts_with(&told), "{}", run.stderr);
         assert_eq!(run.agent_was_started(), agent != "inspect");
@@ -140,7 +146,9 @@ fn b33_not_by_name_and_not_by_the_projects_profile() {
     for (agent, program) in &AGENTS[..4] {
         let run = with_agent(repository.test(), program)
             .args(["launch", agent, "--server", "evil", "--", "x y"])
-            .stderr(format!("squire: {agent} gets 0 of 1; left out: evil ({NOT_APPROVED})\n"))
+            .stderr(format!(
+                "squire: {agent} gets 0 of 1; left out: evil ({NOT_APPROVED}; squire approve evil)\n"
+            ))
             .unchanged()
             .success();
         repository.check_untouched(&run);
@@ -149,7 +157,7 @@ fn b33_not_by_name_and_not_by_the_projects_profile() {
         let run = with_agent(repository.test(), program)
             .args(["launch", agent, "--profile", "theirs", "--", "x y"])
             .stderr(format!(
-                "squire: {agent} gets 0 of 3; left out: evil ({NOT_APPROVED}), remote ({NOT_APPROVED}), plain ({NOT_APPROVED})\n"
+                "squire: {agent} gets 0 of 3; left out: evil ({NOT_APPROVED}; squire approve evil), remote ({NOT_APPROVED}; squire approve remote), plain ({NOT_APPROVED}; squire approve plain)\n"
             ))
             .unchanged()
             .success();

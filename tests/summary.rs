@@ -68,7 +68,7 @@ fn b86_a_projects_servers_are_named() {
         .agent("codex", "exit 5")
         .write("project/squire.toml", project)
         .args(["launch", "codex"])
-        .stderr("squire: codex gets 2 of 4: squire, docs; left out: theirs (declared by the project, and not approved), DOCS (a server of yours has this name, and a project can't take it)\n")
+        .stderr("squire: codex gets 2 of 4: squire, docs; left out: theirs (declared by the project, and not approved; squire approve theirs), DOCS (a server of yours has this name, and a project can't take it)\n")
         .code(5);
 }
 

@@ -44,7 +44,9 @@ fn find(options: &cli::Check, environment: &Environment) -> Result<Vec<Finding>>
     };
     // No agent is meant: what the layers say is the same for all.
     let declared =
-        match everything(&surroundings.layers, &|transport: &Transport| transport.remote().is_some()) {
+        match everything(&surroundings.layers, &surroundings.standings, &|transport: &Transport| {
+            transport.remote().is_some()
+        }) {
             Ok(declared) => declared,
             Err(error) => return Ok(of_failure(&error)),
         };

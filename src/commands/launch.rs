@@ -2,7 +2,9 @@
 
 use anyhow::{Result, bail};
 use serde_json::json;
+use squire_strategies::{Code, LAUNCH_VARIABLE};
 
+use super::approve::{Question, ask, can_ask};
 use super::needs::{leave_out_missing, refuse_missing};
 use super::{Surroundings, shown, squire};
 use crate::cli;
@@ -12,13 +14,15 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::plan::Plan;
 use crate::report;
-use crate::resolve::{ALL, Required, Selection};
+use crate::resolve::{ALL, Required, Resolution, Resolved, Selection};
 use crate::runner;
+use crate::trust::digest::{canonical, digest};
+use crate::tty::Terminal;
 
 /// Runs the command. An error means that no agent was started and nothing is left behind.
 pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
     let output = Output { quiet: options.quiet };
-    let surroundings = Surroundings::find(environment)?;
+    let mut surroundings = Surroundings::find(environment)?;
     let agent = surroundings.agent(&options.agent)?;
     let selection = Selection {
         profiles: options.profiles.clone(),
@@ -27,6 +31,10 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
         require: options.require.clone(),
     };
     let mut resolution = surroundings.resolve(&agent, &selection, environment)?;
+    if ask_about(&resolution, options, &surroundings, environment)? {
+        surroundings.judge(environment);
+        resolution = surroundings.resolve(&agent, &selection, environment)?;
+    }
     resolution.strict |= options.strict;
     if options.allow_missing {
         leave_out_missing(&mut resolution, environment);
@@ -47,9 +55,47 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
         environment,
         directories: &surroundings.directories,
         project: surroundings.project_root(),
+        digests: &digests(&resolution),
     };
     let announce = || tell(&plan, options, output, &surroundings);
     runner::run(&plan, &program?, around, output, announce)
+}
+
+/// Asks about the selected servers that wait for the user's word, where somebody can be asked. Whether there was one.
+fn ask_about(
+    resolution: &Resolution,
+    options: &cli::Launch,
+    surroundings: &Surroundings,
+    environment: &Environment,
+) -> Result<bool> {
+    let waits =
+        |entry: &&Resolved| entry.left_out.as_ref().is_some_and(|note| note.code == Code::NotApproved);
+    let waiting: Vec<&Resolved> = resolution.entries.iter().filter(waits).collect();
+    let is_silent = options.quiet || options.json || options.dry_run;
+    if waiting.is_empty() || is_silent || environment.get(LAUNCH_VARIABLE).is_some() || !can_ask(environment)
+    {
+        return Ok(false);
+    }
+    let foreign = surroundings.directories.refuse_foreign(surroundings.project.as_ref(), environment);
+    let Some(terminal) = foreign.ok().and_then(|()| Terminal::open().ok()) else { return Ok(false) };
+    let court = surroundings.court(environment);
+    // One that can't be approved as it is stays left out; `squire approve` says why.
+    let questions: Vec<Question<'_>> =
+        waiting.into_iter().filter_map(|entry| Question::of(entry, court).ok()).collect();
+    if questions.is_empty() {
+        return Ok(false);
+    }
+    ask(terminal, &questions, court, environment)?;
+    Ok(true)
+}
+
+/// What the selected servers are, word for word.
+fn digests(resolution: &Resolution) -> runner::Digests {
+    let of_declaration = |entry: &Resolved| {
+        let declaration = entry.declaration.as_ref()?;
+        Some((entry.server.name.to_string(), digest(&canonical(declaration))))
+    };
+    resolution.entries.iter().filter(|entry| entry.left_out.is_none()).filter_map(of_declaration).collect()
 }
 
 /// `--require`: a server that the agent would not get refuses the launch, as far as that is known before the start.

@@ -1,5 +1,6 @@
 //! One file a subcommand, and what several of them begin with.
 
+pub mod approve;
 pub mod check;
 pub mod clean;
 pub mod completions;
@@ -10,6 +11,7 @@ pub mod launch;
 pub mod list;
 pub mod man;
 mod needs;
+pub mod revoke;
 pub mod schema;
 pub mod show;
 mod waiting;
@@ -25,8 +27,11 @@ use crate::files;
 use crate::output::Output;
 use crate::plan::{Plan, plan};
 use crate::report;
-use crate::resolve::{Resolution, Selection, UnknownSelection, resolve, settings, strategy, unknown_name};
+use crate::resolve::{
+    Resolution, Selection, Standings, UnknownSelection, community, resolve, settings, strategy, unknown_name,
+};
 use crate::runner::{self, AgentProgram, NotRunnable};
+use crate::trust::Court;
 
 /// Settles what dead launches left, where squire's own directories can be trusted. What can't be settled is said,
 /// hinders no command, and makes this `false`.
@@ -47,6 +52,8 @@ struct Surroundings {
     directories: Directories,
     project: Option<Project>,
     layers: Layers,
+    /// What the user has said of the servers of others.
+    standings: Standings,
 }
 
 impl Surroundings {
@@ -59,7 +66,24 @@ impl Surroundings {
             managed: config::MANAGED_POLICY.as_ref(),
         };
         let layers = config::load(sources)?;
-        Ok(Self { directories, project, layers })
+        let mut surroundings = Self { directories, project, layers, standings: Standings::new() };
+        surroundings.judge(environment);
+        Ok(surroundings)
+    }
+
+    /// Judges the servers that others declare. Approvals that a repository could have brought approve nothing.
+    fn judge(&mut self, environment: &Environment) {
+        let is_foreign = self.directories.refuse_foreign(self.project.as_ref(), environment).is_err();
+        let others = if is_foreign { Vec::new() } else { community(&self.layers) };
+        self.standings = self.court(environment).judge(&others);
+    }
+
+    fn court<'a>(&'a self, environment: &'a Environment) -> Court<'a> {
+        Court {
+            state: &self.directories.state,
+            project: self.project.as_ref(),
+            path: environment.get("PATH"),
+        }
     }
 
     fn project_root(&self) -> Option<&Path> {
@@ -98,7 +122,7 @@ impl Surroundings {
     /// What a launch of the agent would have, with the transports that the environment chooses.
     fn resolve(&self, agent: &Agent, selection: &Selection, environment: &Environment) -> Result<Resolution> {
         let speaks = |transport: &Transport| agent.strategy.speaks(transport);
-        let mut resolution = resolve(&self.layers, selection, &speaks)?;
+        let mut resolution = resolve(&self.layers, &self.standings, selection, &speaks)?;
         needs::leave_out_chosen_remote(&mut resolution, environment);
         Ok(resolution)
     }

@@ -16,14 +16,19 @@ use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::resolve::{
-    RESULT_LIMIT, Resolved, Selection, UnknownSelection, everything, resolve, rewrite_of, unknown_name,
+    RESULT_LIMIT, Resolved, Selection, Standings, UnknownSelection, everything, resolve, rewrite_of,
+    unknown_name,
 };
+use crate::trust::approvals::Approval;
+use crate::trust::digest::{canonical, digest};
 
 /// Runs the command.
 pub fn run(options: &cli::Show, environment: &Environment) -> Result<Exit> {
     let surroundings = Surroundings::find(environment)?;
     surroundings.directories.refuse_foreign(surroundings.project.as_ref(), environment)?;
-    let declared = everything(&surroundings.layers, &|transport: &Transport| transport.remote().is_some())?;
+    let declared = everything(&surroundings.layers, &surroundings.standings, &|transport: &Transport| {
+        transport.remote().is_some()
+    })?;
     let entry = find(&declared.entries, &options.name)?;
     let shown = Shown {
         entry,
@@ -31,6 +36,8 @@ pub fn run(options: &cli::Show, environment: &Environment) -> Result<Exit> {
         fields: fields(entry, &surroundings),
         secrets: secrets(entry),
         profiles: profiles(&surroundings, entry),
+        digest: entry.declaration.as_ref().map(|declaration| digest(&canonical(declaration))),
+        approval: entry.declaration.as_ref().and_then(|it| surroundings.court(environment).approval(it)),
     };
     Output::default().data(&if options.json {
         format!("{:#}\n", render::json(&shown))
@@ -47,6 +54,9 @@ struct Shown<'a> {
     fields: Vec<Field>,
     secrets: Vec<String>,
     profiles: Vec<String>,
+    /// The digest of the declaration, and the approval of it.
+    digest: Option<String>,
+    approval: Option<Approval>,
 }
 
 /// How one agent gets the server, or why it does not.
@@ -199,6 +209,26 @@ fn secrets(entry: &Resolved) -> Vec<String> {
     unique(used.chain(auth.map(|auth| auth.value.secret.clone())))
 }
 
+/// What the server receives of the user, as a sentence: variables, and secrets with who would get them.
+pub(super) fn receives(entry: &Resolved) -> String {
+    let mut parts = vec![render::receives(&entry.server)];
+    let secrets = secrets(entry);
+    if !secrets.is_empty() {
+        let who = match entry.server.transport.remote() {
+            Some(remote) => host(&remote.url.to_string()),
+            None => "the program".into(),
+        };
+        parts.push(format!("secrets, for {who}: {}", secrets.join(", ")));
+    }
+    parts.join("; ")
+}
+
+fn host(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    authority.rsplit_once('@').map_or(authority, |(_, host)| host).to_owned()
+}
+
 /// The variables of the user's environment that the declaration reads or hands on.
 fn variables(server: &ResolvedServer) -> Vec<String> {
     unique(server.declared_variables().into_iter().map(str::to_owned))
@@ -241,7 +271,7 @@ fn profiles(surroundings: &Surroundings, entry: &Resolved) -> Vec<String> {
     for profile in layers.user.profiles.iter().chain(of_project) {
         let selection = Selection { profiles: vec![profile.name.clone()], ..Selection::default() };
         // A project's profile that can't be selected selects nothing.
-        let Ok(resolution) = resolve(layers, &selection, &|_| true) else { continue };
+        let Ok(resolution) = resolve(layers, &Standings::new(), &selection, &|_| true) else { continue };
         let is_it = |other: &Resolved| {
             other.server.name == entry.server.name && other.is_project() == entry.is_project()
         };

@@ -21,5 +21,5 @@ pub use read::{read, read_drop_in};
 pub use read_server::is_address;
 pub use schema::{
     AgentSettings, Auth, Choice, Declaration, Declarations, Filter, Grants, Kind, LayerKind, Located, Origin,
-    Policy, Profile, Rewrite, Trust,
+    Policy, Profile, Rewrite, Trust, working_directory,
 };

@@ -1,7 +1,7 @@
 //! What a `squire.toml` declares, as typed values that know where they stand.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -281,6 +281,13 @@ declaration! {
     audit: String,
     /// `pin`: `block`, `warn` or `off`.
     pin: String,
+}
+
+/// Where a project's server runs: below the directory of its squire.toml.
+pub fn working_directory(declaration: &Declaration) -> PathBuf {
+    let declaring = declaration.origin.path.parent().unwrap_or(Path::new("/"));
+    let written = declaration.cwd.as_ref().and_then(|cwd| cwd.value.literal());
+    written.map_or_else(|| declaring.to_path_buf(), |written| declaring.join(written))
 }
 
 /// `[profiles.NAME]`: a named selection of servers.

@@ -25,8 +25,8 @@ use sha2::{Digest, Sha256};
 use beneath::open_beneath;
 pub use lock::Lock;
 pub use private::{
-    PrivateDirectory, is_private, move_private, read_private, remove_empty, remove_left_behind,
-    remove_private, write_lasting, write_private,
+    PrivateDirectory, append_private, is_private, move_private, read_private, remove_empty,
+    remove_left_behind, remove_private, write_lasting, write_private,
 };
 pub use project_file::{Held, Identity, ProjectFile};
 

@@ -1,7 +1,7 @@
 //! Directories of our own, which nobody else can enter.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
@@ -25,10 +25,13 @@ impl PrivateDirectory {
     pub fn create(base: &Path, name: &str) -> io::Result<Self> {
         let handle = private_base(base)?;
         rustix::fs::mkdirat(&handle, name, Mode::RWXU)?;
-        let flags = DIRECTORY | OFlags::NOFOLLOW;
-        let made = rustix::fs::openat(&handle, name, flags, Mode::empty())?;
-        // An umask may have taken bits away; none can have been added.
-        rustix::fs::fchmod(&made, Mode::RWXU)?;
+        let made = rustix::fs::openat(&handle, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())
+            // An umask may have taken bits away; none can have been added.
+            .and_then(|made| rustix::fs::fchmod(&made, Mode::RWXU).map(|()| made));
+        let made = made.inspect_err(|_| {
+            // Of two failures the first is told.
+            let _ = rustix::fs::unlinkat(&handle, name, AtFlags::REMOVEDIR);
+        })?;
         Ok(Self { path: base.join(name), handle: made, files: Vec::new() })
     }
 
@@ -88,15 +91,16 @@ fn make_private(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes named files of a private directory that an ended launch left, and the directory where it is empty then.
-pub fn remove_left_behind(directory: &Path, names: &[&str]) {
+/// Removes named files of a private directory that an ended launch left, and the directory where it is empty then. An
+/// error says that something may still be there.
+pub fn remove_left_behind(directory: &Path, names: &[&str]) -> io::Result<()> {
     if is_private(directory) {
-        // What can't be removed stays, and hurts nobody.
         for name in names {
-            let _ = remove_private(directory, name);
+            remove_private(directory, name)?;
         }
-        let _ = rustix::fs::rmdir(directory);
+        remove_empty(directory)?;
     }
+    Ok(())
 }
 
 /// Whether a directory is ours and nobody else can enter it.
@@ -138,6 +142,17 @@ fn write_whole(
         let _ = rustix::fs::unlinkat(directory, temporary, AtFlags::empty());
     }
     written
+}
+
+/// Adds to a file of our own below a private directory; both are made where they are missing.
+pub fn append_private(directory: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let handle = private_base(directory)?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(&handle, name, flags, Mode::RUSR | Mode::WUSR)?;
+    // An umask may have taken bits away.
+    rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR)?;
+    // One call, so that the lines of two processes do not mix.
+    File::from(file).write_all(bytes)
 }
 
 /// Reads a file of our own; `None` where it does not exist. One that others could have written is refused.

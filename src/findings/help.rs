@@ -5,7 +5,6 @@ use squire_strategies::Code;
 /// What the user can do.
 pub(super) fn help(code: Code) -> Option<&'static str> {
     Some(match code {
-        Code::NotApproved => "declare it in your own squire.toml, where what you write is trusted",
         Code::NameTaken => "rename it in the project's file",
         Code::Disabled => "take out what disables it, or its name out of the profile",
         Code::Policy => "change the policy there, or select other servers",
@@ -22,6 +21,7 @@ pub(super) fn help(code: Code) -> Option<&'static str> {
         | Code::AgentDisabled
         | Code::AgentHasIt
         | Code::NoStrict
+        | Code::NotApproved
         | Code::ProjectFile
         | Code::TooLarge
         | Code::Unenforced

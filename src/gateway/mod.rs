@@ -14,21 +14,23 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, bail};
-use squire_strategies::{Name, Source, Stdio, Strategy, Text, Transport};
+use squire_strategies::{LAUNCH_VARIABLE, Name, Source, Stdio, Strategy, Text, Transport};
 
 use crate::cli;
-use crate::config::{self, Project, Sources};
+use crate::config::{self, Declaration, Project, Sources};
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::mcp::Service;
 use crate::output::Output;
-use crate::resolve::{Selection, UnknownSelection, needs_relay, resolve, strategy};
-use crate::runner::{Boundaries, look_up};
+use crate::resolve::{Selection, UnknownSelection, community, needs_relay, resolve, strategy};
+use crate::runner::{Boundaries, live_record, look_up};
+use crate::trust::Court;
+use crate::trust::digest::{canonical, digest};
 
 /// Runs the command.
 pub fn run(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
     let failure = if options.name == Name::SQUIRE {
-        match declared(options) {
+        match declared(options, environment) {
             Ok(_) => {
                 streams::serve(&builtin::service(options, environment))?;
                 return Ok(Exit::DONE);
@@ -60,7 +62,7 @@ fn stand_in(name: &str, reason: String) -> Service {
 }
 
 fn become_server(options: &cli::Gateway, environment: &Environment) -> Result<std::convert::Infallible> {
-    let stdio = chosen(&declared(options)?, environment)?;
+    let stdio = chosen(&declared(options, environment)?, environment)?;
     let mut command = prepare(&stdio, options.project.as_deref(), environment)?;
     let error = command.exec();
     let found = command.get_program().display();
@@ -69,10 +71,12 @@ fn become_server(options: &cli::Gateway, environment: &Environment) -> Result<st
 }
 
 /// The server as the layers declare it now. The error says why it does not run.
-fn declared(options: &cli::Gateway) -> Result<Transport> {
+fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Transport> {
     // A gateway never walks up from its working directory: the project is the one of the entry.
-    let project =
-        options.project.as_deref().map(|root| Project { root: root.to_path_buf(), declares_in: None });
+    let project = options.project.as_deref().map(|root| Project {
+        root: root.to_path_buf(),
+        declares_in: Some(options.declared_in.clone().unwrap_or_else(|| root.to_path_buf())),
+    });
     let sources = Sources {
         config: &options.config,
         project: project.as_ref(),
@@ -88,7 +92,16 @@ fn declared(options: &cli::Gateway) -> Result<Transport> {
         agent: Some(options.agent.clone()),
         ..Selection::default()
     };
-    let resolution = match resolve(&layers, &selection, &|transport| strategy.speaks(transport)) {
+    let court = Court {
+        state: &options.state,
+        project: project.as_ref(),
+        path: environment::value(environment, "PATH"),
+    };
+    // Judged here again: between the launch and now a repository may have changed.
+    let mut others = community(&layers);
+    others.retain(|declaration| declaration.name.as_str() == options.name);
+    let standings = court.judge(&others);
+    let resolution = match resolve(&layers, &standings, &selection, &|transport| strategy.speaks(transport)) {
         Err(error) if error.is::<UnknownSelection>() => None,
         resolution => Some(resolution?),
     };
@@ -99,7 +112,36 @@ fn declared(options: &cli::Gateway) -> Result<Transport> {
     if let Some(note) = entry.left_out {
         bail!("{}", note.sentence);
     }
+    if let Some(declaration) = &entry.declaration {
+        refuse_unrecorded(declaration, options, court, environment)?;
+    }
     Ok(entry.server.transport)
+}
+
+/// Under a live launch only what it was given is served, word for word: what an agent wrote into the user's own file
+/// meanwhile waits for the user's word.
+fn refuse_unrecorded(
+    declaration: &Declaration,
+    options: &cli::Gateway,
+    court: Court<'_>,
+    environment: &Environment,
+) -> Result<()> {
+    let id = environment::value(environment, LAUNCH_VARIABLE).and_then(|id| id.to_str());
+    let Some(record) = id.and_then(|id| live_record(&options.state, id)) else { return Ok(()) };
+    let digest = digest(&canonical(declaration));
+    let servers = record["servers"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let recorded = servers.iter().find(|server| server["name"] == options.name.as_str());
+    if recorded.is_some_and(|server| server["digest"] == digest.as_str())
+        || court.approves(declaration, &digest)
+    {
+        return Ok(());
+    }
+    let reason = if recorded.is_some() {
+        "its declaration has changed since this launch began"
+    } else {
+        "it was not there when this launch began"
+    };
+    bail!("{reason}; launch again, or in another terminal: squire approve {}", options.name)
 }
 
 /// The program of a transport, or the one that its reference chooses.

@@ -1,22 +1,20 @@
 //! One declaration becomes one server: transport and route are settled, and what does not fit is a problem.
 
 use squire_strategies::{
-    Code, Dynamic, Remote, ResolvedServer, Route, Source, Stdio, Text, Tier, Transport, masked_address,
+    Code, Dynamic, Note, Remote, ResolvedServer, Route, Source, Stdio, Text, Tier, Transport, masked_address,
 };
 
-use super::{Resolved, left_out, limits};
+use super::{Resolved, Rules, Standing, left_out, limits};
 use crate::config::{
     Choice, Declaration, Kind, LayerKind, Located, Origin, Policy, Problem, Trust, is_address,
+    working_directory,
 };
 
 type Completed<T> = Result<T, Box<Problem>>;
 
 /// Completes a declaration under a policy. The error is the first thing in it that does not fit.
-pub(super) fn complete(
-    declaration: Declaration,
-    policy: &Policy,
-    speaks: &dyn Fn(&Transport) -> bool,
-) -> Completed<Resolved> {
+pub(super) fn complete(declaration: Declaration, rules: Rules<'_>) -> Completed<Resolved> {
+    let Rules { policy, standings, speaks } = rules;
     let context = Context { declaration: &declaration, policy };
     let mut transport = context.transport()?;
     context.refuse_ungranted(&transport)?;
@@ -34,13 +32,23 @@ pub(super) fn complete(
         timeout: timeout.map(|located| located.value),
         description: declaration.description.as_ref().map(|located| located.value.clone()),
         origin: declaration.origin.to_string(),
+        declared_in: declared_in(&declaration),
     };
-    let left_out = obstacle(&declaration, &server, policy, speaks)
-        .map(|(code, sentence)| left_out(&declaration.name, code, sentence));
+    let standing = standings.get(declaration.name.as_str()).unwrap_or(&Standing::New);
+    let left_out = obstacle(&declaration, &server, standing, policy, speaks).map(|(code, sentence)| {
+        let mend = (code == Code::NotApproved).then(|| format!("squire approve {}", declaration.name));
+        Note { mend, ..left_out(&declaration.name, code, sentence) }
+    });
     Ok(Resolved { server, declaration: Some(declaration), left_out })
 }
 
-fn tier(declaration: &Declaration) -> Tier {
+/// The directory of the repository's file, for a server of one.
+fn declared_in(declaration: &Declaration) -> Option<String> {
+    let directory = declaration.origin.path.parent().filter(|_| declaration.origin.layer.is_project());
+    directory.map(|directory| directory.to_string_lossy().into_owned())
+}
+
+pub(super) fn tier(declaration: &Declaration) -> Tier {
     match (declaration.trust.as_ref().map(|trust| trust.value), declaration.origin.layer) {
         // A word of the user's lifts no server whose definition the repository can change at any time.
         (_, LayerKind::Project) | (Some(Trust::Community), _) | (None, LayerKind::DropIn) => Tier::Community,
@@ -132,12 +140,15 @@ impl Context<'_> {
                 "a project's `cwd` stays inside the project: a relative path without `..`",
             );
         }
+        let own_cwd = declaration.cwd.as_ref().map(|located| located.value.clone());
+        // A project's server runs in the project, wherever the launch is.
+        let in_project = || Text::plain(working_directory(declaration).to_string_lossy());
         Ok(Stdio {
             command: program,
             args: words.chain(value_or_default(declaration.args.as_ref())).collect(),
             env: value_or_default(declaration.env.as_ref()),
             inherit_env: value_or_default(declaration.inherit_env.as_ref()),
-            cwd: declaration.cwd.as_ref().map(|located| located.value.clone()),
+            cwd: if self.is_project() { Some(in_project()) } else { own_cwd },
         })
     }
 
@@ -311,10 +322,22 @@ fn needs(declaration: &Declaration) -> Option<&'static str> {
     used.into_iter().find(|(_, used)| *used).map(|(field, _)| field)
 }
 
+/// Why a server that needs the user's word does not run.
+fn reason(standing: &Standing) -> Option<String> {
+    match standing {
+        Standing::Approved { .. } => None,
+        Standing::New => Some("not approved".into()),
+        Standing::Changed(differences) => {
+            Some(format!("changed since it was approved: {}", differences.join(", ")))
+        }
+    }
+}
+
 /// Why a server that is well declared does not run.
 fn obstacle(
     declaration: &Declaration,
     server: &ResolvedServer,
+    standing: &Standing,
     policy: &Policy,
     speaks: &dyn Fn(&Transport) -> bool,
 ) -> Option<(Code, String)> {
@@ -324,15 +347,15 @@ fn obstacle(
     if let Some(sentence) = limits::refusal(policy, server) {
         return Some((Code::Policy, sentence));
     }
-    if server.tier == Tier::Community {
-        let sentence = match declaration.origin.layer {
-            LayerKind::Project => "declared by the project, and not approved",
-            LayerKind::DropIn => "declared in servers.d, and not approved",
-            LayerKind::User | LayerKind::Local | LayerKind::Managed => {
-                "of the tier community, and not approved"
-            }
+    if server.tier == Tier::Community
+        && let Some(reason) = reason(standing)
+    {
+        let whose = match declaration.origin.layer {
+            LayerKind::Project => "declared by the project",
+            LayerKind::DropIn => "declared in servers.d",
+            LayerKind::User | LayerKind::Local | LayerKind::Managed => "of the tier community",
         };
-        return Some((Code::NotApproved, sentence.into()));
+        return Some((Code::NotApproved, format!("{whose}, and {reason}")));
     }
     if server.route == Route::Direct && !speaks(&server.transport) {
         let word = server.transport.as_str();

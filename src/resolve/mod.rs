@@ -7,6 +7,8 @@ mod complete;
 mod limits;
 mod select;
 
+use std::collections::BTreeMap;
+
 use squire_strategies::{Code, Name, Note, ResolvedServer, Route, Tier, Transport};
 
 use crate::config::{Declaration, Layers, Origin, Policy, Problem, Problems, not_used_for};
@@ -15,6 +17,23 @@ pub(crate) use complete::needs_relay;
 pub(crate) use limits::{RESULT_LIMIT, rewrite_of};
 pub(crate) use select::{ALL, settings, strategy, unknown_name};
 pub use select::{Selection, UnknownSelection};
+
+/// What the user has said of a declaration of somebody else's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Approved as it is.
+    Approved {
+        /// Where its program is now, where that is another path than the approved one of the same name.
+        moved: Option<String>,
+    },
+    /// Approved once, and something is different now: each difference as a sentence.
+    Changed(Vec<String>),
+    /// Never approved.
+    New,
+}
+
+/// Standings by the server's name; a server without one is new.
+pub type Standings = BTreeMap<String, Standing>;
 
 /// One selected server: as it would run, and why it does not, if so.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,16 +99,22 @@ impl Resolution {
 /// Errors are [`Problems`] of a declaration, or an [`UnknownSelection`].
 pub fn resolve(
     layers: &Layers,
+    standings: &Standings,
     selection: &Selection,
     speaks: &dyn Fn(&Transport) -> bool,
 ) -> anyhow::Result<Resolution> {
-    let everything = everything(layers, speaks)?;
+    let everything = everything(layers, standings, speaks)?;
     Ok(select::select(layers, selection, everything)?)
 }
 
 /// Resolves every declared server, whatever is selected: the built-in one, the user's, the project's.
-pub fn everything(layers: &Layers, speaks: &dyn Fn(&Transport) -> bool) -> anyhow::Result<Resolution> {
-    let (own, problems) = complete_all(of_user(layers), &layers.policy, speaks);
+pub fn everything(
+    layers: &Layers,
+    standings: &Standings,
+    speaks: &dyn Fn(&Transport) -> bool,
+) -> anyhow::Result<Resolution> {
+    let rules = Rules { policy: &layers.policy, standings, speaks };
+    let (own, problems) = complete_all(of_user(layers), rules);
     if !problems.is_empty() {
         return Err(Problems(problems).into());
     }
@@ -97,7 +122,7 @@ pub fn everything(layers: &Layers, speaks: &dyn Fn(&Transport) -> bool) -> anyho
     entries.extend(own);
     let mut notes = layers.project_refused.clone();
     // A repository's mistakes leave its own file out, and stop nothing of the user.
-    match of_project(layers, &entries, speaks) {
+    match of_project(layers, &entries, rules) {
         Ok(of_project) => entries.extend(of_project),
         Err(problems) => notes.extend(not_used_for(&problems)),
     }
@@ -157,20 +182,47 @@ fn is_removed(declaration: &Declaration) -> bool {
     declaration.remove.as_ref().is_some_and(|remove| remove.value)
 }
 
-fn complete_all(
-    declarations: Vec<Declaration>,
-    policy: &Policy,
-    speaks: &dyn Fn(&Transport) -> bool,
-) -> (Vec<Resolved>, Vec<Problem>) {
+/// What every declaration is completed under.
+#[derive(Clone, Copy)]
+struct Rules<'a> {
+    policy: &'a Policy,
+    standings: &'a Standings,
+    speaks: &'a dyn Fn(&Transport) -> bool,
+}
+
+fn complete_all(declarations: Vec<Declaration>, rules: Rules<'_>) -> (Vec<Resolved>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut entries = Vec::new();
     for declaration in declarations {
-        match complete::complete(declaration, policy, speaks) {
+        match complete::complete(declaration, rules) {
             Ok(entry) => entries.push(entry),
             Err(problem) => problems.push(*problem),
         }
     }
     (entries, problems)
+}
+
+/// The declarations that need the user's word: those of a repository whose names are not taken, and those of the user
+/// that a tool brought.
+pub fn community(layers: &Layers) -> Vec<Declaration> {
+    let own = of_user(layers);
+    let is_taken = |name: &Name| own.iter().any(|own| own.name.collides(name));
+    let mut community = match too_many(layers) {
+        Some(_) => Vec::new(),
+        None => project_declarations(layers, &is_taken),
+    };
+    community.retain(|declaration| !is_taken(&declaration.name));
+    community.extend(own.into_iter().filter(|own| complete::tier(own) == Tier::Community));
+    community
+}
+
+fn project_declarations(layers: &Layers, is_taken: &dyn Fn(&Name) -> bool) -> Vec<Declaration> {
+    let declared = layers.project.iter().flat_map(|project| &project.servers);
+    declared
+        // What the local layer says of a name that is the user's, it says of the user's server.
+        .map(|server| if is_taken(&server.name) { server.clone() } else { amended(server, layers) })
+        .filter(|declaration| !is_removed(declaration))
+        .collect()
 }
 
 fn builtin(layers: &Layers) -> Resolved {
@@ -183,6 +235,7 @@ fn builtin(layers: &Layers) -> Resolved {
         timeout: None,
         description: Some("which servers this launch has, and why one is missing".into()),
         origin: String::new(),
+        declared_in: None,
     };
     let disabled = layers.user.builtin_disabled.as_ref().filter(|disabled| disabled.value);
     let disabled =
@@ -195,41 +248,37 @@ fn builtin(layers: &Layers) -> Resolved {
 fn of_project(
     layers: &Layers,
     of_user: &[Resolved],
-    speaks: &dyn Fn(&Transport) -> bool,
+    rules: Rules<'_>,
 ) -> Result<Vec<Resolved>, Vec<Problem>> {
-    let Some(project) = &layers.project else { return Ok(Vec::new()) };
-    let limit =
-        layers.policy.max_project_servers.as_ref().map_or(limits::PROJECT_SERVERS, |limit| limit.value);
-    let first_beyond = usize::try_from(limit).ok().and_then(|limit| project.servers.get(limit));
-    if let Some(Declaration { origin, .. }) = first_beyond {
-        let count = project.servers.len();
-        return Err(vec![Problem {
-            path: origin.path.to_path_buf(),
-            place: origin.place,
-            message: format!("it declares {count} servers, and a project may have {limit}"),
-            help: Some("raise `max_project_servers` of your [policy]".into()),
-        }]);
+    if let Some(problem) = too_many(layers) {
+        return Err(vec![problem]);
     }
-    let taken = |name: &Name| of_user.iter().any(|other| other.server.name.collides(name));
-    let declarations: Vec<Declaration> = project
-        .servers
-        .iter()
-        // What the local layer says of a name that is the user's, it says of the user's server.
-        .map(|server| if taken(&server.name) { server.clone() } else { amended(server, layers) })
-        .filter(|declaration| !is_removed(declaration))
-        .collect();
-    let (mut entries, problems) = complete_all(declarations, &layers.policy, speaks);
+    let is_taken = |name: &Name| of_user.iter().any(|other| other.server.name.collides(name));
+    let (mut entries, problems) = complete_all(project_declarations(layers, &is_taken), rules);
     if !problems.is_empty() {
         return Err(problems);
     }
     for entry in &mut entries {
         let name = &entry.server.name;
-        if taken(name) {
+        if is_taken(name) {
             let sentence = "a server of yours has this name, and a project can't take it";
             entry.left_out = Some(left_out(name, Code::NameTaken, sentence));
         }
     }
     Ok(entries)
+}
+
+fn too_many(layers: &Layers) -> Option<Problem> {
+    let project = layers.project.as_ref()?;
+    let limit =
+        layers.policy.max_project_servers.as_ref().map_or(limits::PROJECT_SERVERS, |limit| limit.value);
+    let first_beyond = usize::try_from(limit).ok().and_then(|limit| project.servers.get(limit));
+    first_beyond.map(|Declaration { origin, .. }| Problem {
+        path: origin.path.to_path_buf(),
+        place: origin.place,
+        message: format!("it declares {} servers, and a project may have {limit}", project.servers.len()),
+        help: Some("raise `max_project_servers` of your [policy]".into()),
+    })
 }
 
 fn left_out(name: &Name, code: Code, sentence: impl Into<String>) -> Note {
@@ -259,7 +308,8 @@ mod tests {
 
     /// Each selected server, with the code that leaves it out.
     fn resolved(layers: &Layers, profiles: &[&str], servers: &[&str]) -> Vec<String> {
-        let resolution = resolve(layers, &selection(profiles, servers), &|_| true).unwrap();
+        let resolution =
+            resolve(layers, &Standings::new(), &selection(profiles, servers), &|_| true).unwrap();
         let told = |entry: &Resolved| match &entry.left_out {
             None => entry.server.name.to_string(),
             Some(note) => format!("{} {}", entry.server.name, note.code.as_str()),
@@ -307,7 +357,8 @@ mod tests {
     #[test]
     fn the_route_of_a_remote_server() {
         let routes = |text: &str, speaks: bool| -> Vec<String> {
-            let resolution = resolve(&user(text), &Selection::default(), &|_| speaks).unwrap();
+            let resolution =
+                resolve(&user(text), &Standings::new(), &Selection::default(), &|_| speaks).unwrap();
             let told = |entry: &Resolved| format!("{} {}", entry.server.name, entry.server.route.as_str());
             resolution.entries.iter().skip(1).map(told).collect()
         };
@@ -323,7 +374,10 @@ mod tests {
         for unfit in ["timeout = '1m'", "tools = {}", "headers = { A = '${env:X}' }", "result_limit = '1KiB'"]
         {
             let text = format!("[servers.a]\nurl = 'https://h/'\nroute = 'direct'\n{unfit}\n");
-            assert!(resolve(&user(&text), &Selection::default(), &|_| true).is_err(), "{unfit}");
+            assert!(
+                resolve(&user(&text), &Standings::new(), &Selection::default(), &|_| true).is_err(),
+                "{unfit}"
+            );
         }
     }
 
@@ -343,14 +397,15 @@ mod tests {
     fn b35_the_loser_of_a_name_is_named() {
         let taken = layer(LayerKind::Project, "[servers.a]\ncommand = 'x'\n");
         let layers = Layers { project: Some(taken), ..user("[servers.a]\ncommand = 'mine'\n") };
-        let resolution = resolve(&layers, &Selection::default(), &|_| true).unwrap();
+        let resolution = resolve(&layers, &Standings::new(), &Selection::default(), &|_| true).unwrap();
         assert!(resolution.all_notes().iter().any(|note| note.code == Code::NameTaken), "{resolution:?}");
         assert_eq!(resolution.servers()[1].origin, "F:1");
     }
 
     #[test]
     fn unknown_names_are_told_all_at_once() {
-        let error = resolve(&user(SERVERS), &selection(&["p", "q"], &["aa"]), &|_| true).unwrap_err();
+        let error = resolve(&user(SERVERS), &Standings::new(), &selection(&["p", "q"], &["aa"]), &|_| true)
+            .unwrap_err();
         let UnknownSelection(sentences) = error.downcast_ref().unwrap();
         assert_eq!(
             sentences,

@@ -28,7 +28,7 @@ pub use contents::fetch;
 pub use leftovers::{remove_state, settle};
 pub use merge::{Surveyed, forget, survey};
 pub use program::{Boundaries, NotRunnable, look_up};
-pub use record::{Running, read as read_record, running};
+pub use record::{Digests, Running, live_record, read as read_record, running};
 pub use version::version;
 
 use crate::config::Directories;
@@ -107,6 +107,8 @@ pub struct Surroundings<'a> {
     pub directories: &'a Directories,
     /// The project's real path.
     pub project: Option<&'a Path>,
+    /// What the servers' declarations are, word for word.
+    pub digests: &'a Digests,
 }
 
 /// Stages a plan, runs the agent and puts back what was staged. `announce` is called right

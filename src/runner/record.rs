@@ -3,6 +3,7 @@
 //! It holds names and reasons, never a value. An agent that squire became by exec leaves its record behind; the next
 //! command removes the records of processes that have ended.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -14,6 +15,9 @@ use super::owner::{Now, Owner};
 use crate::files;
 use crate::plan::Plan;
 
+/// The digests of declarations by the server's name: what a gateway of the launch may serve.
+pub type Digests = BTreeMap<String, String>;
+
 /// A record that was written.
 #[derive(Debug)]
 pub(super) struct Record {
@@ -24,10 +28,16 @@ pub(super) struct Record {
 
 impl Record {
     /// Writes the record of a plan below the state directory. `private` is where the launch's private files will be.
-    pub(super) fn write(state: &Path, id: &str, plan: &Plan, private: &Path) -> Result<Self> {
+    pub(super) fn write(
+        state: &Path,
+        id: &str,
+        plan: &Plan,
+        digests: &Digests,
+        private: &Path,
+    ) -> Result<Self> {
         let record = Self { directory: directory(state), id: id.to_owned() };
         let owner = Owner::this();
-        let text = content(plan, &owner, private).to_string();
+        let text = content(plan, digests, &owner, private).to_string();
         let temporary = owner.temporary(&record.file());
         files::write_private(&record.directory, &record.file(), &temporary, text.as_bytes())
             .with_context(|| format!("the launch can't be recorded in {}", record.directory.display()))?;
@@ -52,7 +62,14 @@ pub fn read(state: &Path, id: &str) -> Option<Value> {
     serde_json::from_slice(&bytes).ok()
 }
 
-fn content(plan: &Plan, owner: &Owner, private: &Path) -> Value {
+/// Reads the record of a launch whose process lives.
+pub fn live_record(state: &Path, id: &str) -> Option<Value> {
+    let record = read(state, id)?;
+    let owner = Owner::deserialize(&record["owner"]).ok()?;
+    owner.is_alive(&Now::look()).then_some(record)
+}
+
+fn content(plan: &Plan, digests: &Digests, owner: &Owner, private: &Path) -> Value {
     let obstacles = plan.obstacles();
     let servers: Vec<Value> = plan
         .servers
@@ -64,6 +81,9 @@ fn content(plan: &Plan, owner: &Owner, private: &Path) -> Value {
                 "transport": server.transport.as_str(),
                 "delivered": obstacle.is_none(),
             });
+            if let Some(digest) = digests.get(server.name.as_str()).filter(|_| obstacle.is_none()) {
+                told["digest"] = digest.as_str().into();
+            }
             if let Some(note) = obstacle {
                 told["code"] = note.code.as_str().into();
                 told["reason"] = note.sentence.as_str().into();
@@ -101,10 +121,11 @@ pub(super) fn settle(state: &Path) {
             let private = &record["private"];
             let names: Vec<&str> =
                 private["files"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-            if let Some(left) = private["directory"].as_str() {
-                files::remove_left_behind(left.as_ref(), &names);
+            let left = private["directory"].as_str();
+            // The record is all that knows of them: it stays as long as they do.
+            if left.is_none_or(|left| files::remove_left_behind(left.as_ref(), &names).is_ok()) {
+                let _ = files::remove_private(&directory, name);
             }
-            let _ = files::remove_private(&directory, name);
         }
     }
 }

@@ -82,7 +82,14 @@ impl Staged {
     fn write_record(&mut self, room: &Room<'_>) {
         if self.record.is_none() {
             let state = &room.surroundings.directories.state;
-            self.record = Record::write(state, &room.id, room.plan, &room.base.join(&room.id)).ok();
+            self.record = Record::write(
+                state,
+                &room.id,
+                room.plan,
+                room.surroundings.digests,
+                &room.base.join(&room.id),
+            )
+            .ok();
         }
     }
 
@@ -100,7 +107,8 @@ impl Staged {
     pub(super) fn undo(&mut self, output: Output) {
         let merged = self.merged.drain(..).map(|merged| merged.leave(output));
         let private = self.private.take().map(|private| private.remove().context("a private file is left"));
-        let record = self.record.take().map(Record::remove);
+        // The record alone knows of a private file that is left: the next command reads it.
+        let record = self.record.take().filter(|_| !matches!(private, Some(Err(_)))).map(Record::remove);
         for error in merged.chain(private).chain(record).filter_map(Result::err) {
             output.message(&format!("{error:#}"));
         }
@@ -117,7 +125,7 @@ struct Room<'a> {
 
 /// The session's own directory where it is private, else the state directory.
 fn private_base(surroundings: Surroundings<'_>) -> PathBuf {
-    let Surroundings { environment, directories, project } = surroundings;
+    let Surroundings { environment, directories, project, .. } = surroundings;
     let in_project = |directory: &Path| {
         project.is_some_and(|project| files::real_path_of_existing_part(directory).starts_with(project))
     };

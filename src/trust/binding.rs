@@ -37,20 +37,24 @@ pub enum Change {
 }
 
 impl Binding {
-    /// What a program is bound to now. `directory` is where it runs, below the project's root.
+    /// What a program is bound to now. `project` is the root of the project that declares it, and the directory below
+    /// that where it runs; a program of the user's own has none.
     ///
     /// The error says what can't be bound: a program that is nowhere, a link in the project.
-    pub fn of(stdio: &Stdio, root: &Path, directory: &Path, path: Option<&OsStr>) -> Result<Self> {
+    pub fn of(stdio: &Stdio, project: Option<(&Path, &Path)>, path: Option<&OsStr>) -> Result<Self> {
         let mut binding = Self::default();
         let words = std::iter::once(&stdio.command).chain(&stdio.args);
-        for word in words.filter_map(Text::literal) {
-            binding.bind(word, root, directory)?;
+        if let Some((root, directory)) = project {
+            for word in words.filter_map(Text::literal) {
+                binding.bind(word, root, directory)?;
+            }
         }
         let program = stdio.command.literal().unwrap_or_default();
         let program = if program.contains('/') {
-            directory.join(program)
+            project.map_or_else(|| PathBuf::from(program), |(_, directory)| directory.join(program))
         } else {
-            look_up(program.as_ref(), path, Boundaries { project: Some(root), squire: None })?
+            let boundaries = Boundaries { project: project.map(|(root, _)| root), squire: None };
+            look_up(program.as_ref(), path, boundaries)?
         };
         binding.program = Some(crate::environment::utf8(&program)?);
         Ok(binding)

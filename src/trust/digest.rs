@@ -4,11 +4,11 @@
 //! are written. How the file is laid out, and in which order tables and sets are written, makes no difference; every
 //! word that says what the server is, may use or may receive does.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
-use squire_strategies::Text;
 
-use crate::config::{Auth, Choice, Declaration, Filter, Grants, Located};
+use crate::config::Declaration;
+use crate::declared::written;
 use crate::files::hexadecimal;
 
 /// Stands before the canonical value in what is hashed: another meaning of it would be another algorithm.
@@ -20,123 +20,135 @@ pub fn digest(canonical: &Map<String, Value>) -> String {
     hexadecimal(&Sha256::new().chain_update(ALGORITHM).chain_update(text).finalize())
 }
 
-/// The canonical value: the fields that are written, by name. Whether it is switched off or on, and its tier, are not
-/// part of what the server is.
+/// The canonical value: the name and the fields that are written. Whether it is switched off or on, and its tier, are
+/// not part of what the server is.
 pub fn canonical(declaration: &Declaration) -> Map<String, Value> {
-    let Declaration {
-        name,
-        origin: _,
-        transport,
-        command,
-        args,
-        env,
-        inherit_env,
-        cwd,
-        url,
-        headers,
-        auth,
-        client_cert,
-        client_key,
-        ca,
-        timeout,
-        startup_timeout,
-        result_limit,
-        description,
-        disabled: _,
-        remove: _,
-        tools,
-        grants,
-        route,
-        trust: _,
-        max_restarts,
-        sampling,
-        audit,
-        pin,
-    } = declaration;
-    let mut fields = Fields::default();
-    fields.set("name", Some(json!(name.as_str())));
-    fields.set("transport", value(transport.as_ref(), choice));
-    fields.set(
-        "command",
-        command.as_ref().map(|command| {
-            let arguments = args.iter().flat_map(|args| &args.value);
-            command.value.iter().chain(arguments).map(text).collect()
-        }),
-    );
-    fields.set("env", value(env.as_ref(), |env| table(env)));
-    fields.set("inherit_env", value(inherit_env.as_ref(), |names| set(names)));
-    fields.set("cwd", value(cwd.as_ref(), text));
-    fields.set("url", value(url.as_ref(), text));
-    fields.set("headers", value(headers.as_ref(), |headers| table(headers)));
-    fields.set("auth", value(auth.as_ref(), authentication));
-    fields.set("client_cert", value(client_cert.as_ref(), text));
-    fields.set("client_key", value(client_key.as_ref(), text));
-    fields.set("ca", value(ca.as_ref(), text));
-    fields.set("timeout", value(timeout.as_ref(), |timeout| json!(timeout.as_millis().to_string())));
-    fields.set(
-        "startup_timeout",
-        value(startup_timeout.as_ref(), |timeout| json!(timeout.as_millis().to_string())),
-    );
-    fields.set("result_limit", value(result_limit.as_ref(), |limit| json!(limit)));
-    fields.set("description", value(description.as_ref(), |description| json!(description)));
-    fields.set("tools", value(tools.as_ref(), filter));
-    fields.set("grants", value(grants.as_ref(), ceiling));
-    fields.set("route", value(route.as_ref(), |route| json!(route.as_str())));
-    fields.set("max_restarts", value(max_restarts.as_ref(), |restarts| json!(restarts)));
-    fields.set("sampling", value(sampling.as_ref(), |sampling| json!(sampling)));
-    fields.set("audit", value(audit.as_ref(), |audit| json!(audit)));
-    fields.set("pin", value(pin.as_ref(), |pin| json!(pin)));
-    fields.0
-}
-
-/// The written fields, in one order.
-#[derive(Default)]
-struct Fields(Map<String, Value>);
-
-impl Fields {
-    fn set(&mut self, name: &str, value: Option<Value>) {
-        if let Some(value) = value {
-            self.0.insert(name.into(), value);
+    let mut fields = Map::from_iter([("name".to_owned(), Value::from(declaration.name.as_str()))]);
+    for written in written(declaration) {
+        match (written.field, written.value) {
+            ("disabled" | "remove" | "trust", _) => {}
+            // One command line, however it is divided.
+            ("args", Value::Array(more)) => {
+                if let Some(Value::Array(words)) = fields.get_mut("command") {
+                    words.extend(more);
+                }
+            }
+            ("command", Value::String(program)) => {
+                fields.insert("command".into(), vec![program].into());
+            }
+            ("inherit_env", names) => {
+                fields.insert("inherit_env".into(), sorted(names));
+            }
+            (field @ ("tools" | "grants"), Value::Object(sets)) => {
+                let sets: Map<String, Value> =
+                    sets.into_iter().map(|(name, set)| (name, sorted(set))).collect();
+                fields.insert(field.into(), sorted(sets.into()));
+            }
+            (field, value @ Value::Object(_)) => {
+                fields.insert(field.into(), sorted(value));
+            }
+            (field, value) => {
+                fields.insert(field.into(), value);
+            }
         }
     }
+    fields
 }
 
-fn value<T>(field: Option<&Located<T>>, canonical: impl Fn(&T) -> Value) -> Option<Value> {
-    field.map(|located| canonical(&located.value))
-}
-
-fn text(text: &Text) -> Value {
-    json!(text.to_string())
-}
-
-fn choice(choice: &Choice) -> Value {
-    match choice {
-        Choice::Fixed(kind) => json!(kind.as_str()),
-        Choice::Dynamic(reference) => text(reference),
+/// A table by its names, a set by its words; anything else as it is.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(table) => {
+            let mut pairs: Vec<(String, Value)> = table.into_iter().collect();
+            pairs.sort_by(|one, other| one.0.cmp(&other.0));
+            pairs.into_iter().collect::<Map<_, _>>().into()
+        }
+        Value::Array(mut words) => {
+            words.sort_by_key(Value::to_string);
+            words.dedup();
+            words.into()
+        }
+        other => other,
     }
 }
 
-fn table(pairs: &[(String, Text)]) -> Value {
-    let mut sorted: Vec<&(String, Text)> = pairs.iter().collect();
-    sorted.sort_by(|one, other| one.0.cmp(&other.0));
-    sorted.into_iter().map(|(name, value)| (name.clone(), text(value))).collect::<Map<_, _>>().into()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{LayerKind, read};
+    use std::path::Path;
 
-fn set(words: &[String]) -> Value {
-    let mut sorted = words.to_vec();
-    sorted.sort_unstable();
-    sorted.dedup();
-    json!(sorted)
-}
+    fn of(text: &str) -> String {
+        let (declarations, problems) = read(text.as_bytes(), Path::new("F"), LayerKind::User);
+        assert!(problems.is_empty(), "{problems:?}");
+        digest(&canonical(&declarations.servers[0]))
+    }
 
-fn authentication(Auth { header, bearer, secret }: &Auth) -> Value {
-    json!({ "header": header, "bearer": bearer, "secret": secret })
-}
+    #[test]
+    fn b34_layout_makes_no_difference() {
+        let one = of(
+            "[servers.a]\ncommand = [\"a\", \"b\"]\nenv = { B = \"2\", A = \"1\" }\ninherit_env = [\"Y\", \"X\"]\n",
+        );
+        let other = of(
+            "# a comment\n[servers.a]\ninherit_env = ['X', 'Y', 'X']\nargs = [\n  \"b\",\n]\ncommand = 'a'\n[servers.a.env]\nA = '1'\nB = '2'\n",
+        );
+        assert_eq!(one, other);
+        assert_eq!(
+            one,
+            of(
+                "[servers.a]\ncommand = \"a\"\nargs = [\"b\"]\ndisabled = true\ntrust = \"community\"\nenv = { A = \"1\", B = \"2\" }\ninherit_env = [\"X\", \"Y\"]\n"
+            )
+        );
+    }
 
-fn filter(Filter { allow, deny }: &Filter) -> Value {
-    json!({ "allow": allow.as_deref().map(set), "deny": set(deny) })
-}
-
-fn ceiling(Grants { network, filesystem, secrets }: &Grants) -> Value {
-    json!({ "network": network, "filesystem": filesystem, "secrets": secrets.as_deref().map(set) })
+    /// Each line changes one field of the same declaration, and none two the same way.
+    #[test]
+    fn b34_every_field_makes_a_difference() {
+        let program = "[servers.a]\ncommand = [\"a\", \"b\"]\n";
+        let remote = "[servers.a]\nurl = \"https://h/\"\n";
+        let variants = [
+            program.to_owned(),
+            "[servers.b]\ncommand = [\"a\", \"b\"]\n".into(),
+            "[servers.a]\ncommand = [\"a\"]\n".into(),
+            "[servers.a]\ncommand = [\"b\", \"a\"]\n".into(),
+            "[servers.a]\ncommand = [\"a\", \"b\", \"\"]\n".into(),
+            "[servers.a]\ncommand = [\"a b\"]\n".into(),
+            format!("{program}env = {{ A = \"1\" }}\n"),
+            format!("{program}env = {{ A = \"2\" }}\n"),
+            format!("{program}env = {{ A = \"${{env:A}}\" }}\n"),
+            format!("{program}env = {{ A = \"$${{env:A}}\" }}\n"),
+            format!("{program}env = {{ A = \"${{secret:A}}\" }}\n"),
+            format!("{program}env = {{ B = \"1\" }}\n"),
+            format!("{program}inherit_env = [\"A\"]\n"),
+            format!("{program}cwd = \"~/a\"\n"),
+            format!("{program}timeout = \"1s\"\n"),
+            format!("{program}startup_timeout = \"1s\"\n"),
+            format!("{program}result_limit = 1\n"),
+            format!("{program}description = \"a\"\n"),
+            format!("{program}tools = {{ allow = [\"a\"] }}\n"),
+            format!("{program}tools = {{ deny = [\"a\"] }}\n"),
+            format!("{program}grants = {{ network = true }}\n"),
+            format!("{program}grants = {{ filesystem = true }}\n"),
+            format!("{program}max_restarts = 1\n"),
+            format!("{program}sampling = false\n"),
+            format!("{program}audit = \"off\"\n"),
+            format!("{program}pin = \"off\"\n"),
+            format!("{program}transport = \"stdio\"\n"),
+            format!("{program}route = \"gateway\"\n"),
+            remote.to_owned(),
+            "[servers.a]\nurl = \"https://g/\"\n".into(),
+            format!("{remote}transport = \"sse\"\n"),
+            format!("{remote}headers = {{ A = \"b\" }}\n"),
+            format!("{remote}headers = {{ A = \"c\" }}\n"),
+            format!("{remote}auth = {{ type = \"bearer\", secret = \"s\" }}\n"),
+            format!("{remote}auth = {{ type = \"header\", secret = \"s\" }}\n"),
+            format!("{remote}auth = {{ type = \"bearer\", secret = \"t\" }}\n"),
+            format!("{remote}client_cert = \"/c\"\n"),
+            format!("{remote}client_key = \"/c\"\n"),
+            format!("{remote}ca = \"/c\"\n"),
+            format!("{remote}route = \"direct\"\n"),
+        ];
+        let digests: std::collections::BTreeSet<String> = variants.iter().map(|text| of(text)).collect();
+        assert_eq!(digests.len(), variants.len());
+    }
 }

@@ -1,52 +1,25 @@
 //! Trust: a declaration that somebody else wrote is off until the user approves it, word by word.
 //!
 //! [`digest`] says what is approved, [`binding`] what runs for it on this machine, [`approvals`] keeps the user's word.
-//! [`judge`] is the one gate: before a server of a repository has passed it, nothing that it names is resolved, read,
+//! [`Court::judge`] is the one gate: before a server of a repository has passed it, nothing that it names is resolved, read,
 //! connected to or executed.
 
 pub mod approvals;
 pub mod binding;
 pub mod digest;
+pub mod log;
+pub mod question;
+mod words;
 
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use squire_strategies::{Stdio, Text};
 
-use crate::config::{Declaration, Project};
+use crate::config::{Declaration, Project, working_directory};
+use crate::resolve::{Standing, Standings};
 use approvals::{Approval, Place};
 use binding::{Binding, Change, is_harmless_move};
-
-/// What the user has said of a declaration that needs a word.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// Approved as it is.
-    Approved {
-        /// Where its program is now, where that is another path than the approved one of the same name.
-        moved: Option<String>,
-    },
-    /// Approved once, and something is different now: each difference as a sentence.
-    Changed(Vec<String>),
-    /// Never approved.
-    New,
-}
-
-impl Standing {
-    /// Why the server is off, behind its name; `None` where it may run.
-    pub fn obstacle(&self) -> Option<String> {
-        match self {
-            Self::Approved { .. } => None,
-            Self::New => Some("not approved".into()),
-            Self::Changed(differences) => {
-                Some(format!("changed since it was approved: {}", differences.join(", ")))
-            }
-        }
-    }
-}
-
-/// Standings by the server's name; a server without one is new.
-pub type Standings = BTreeMap<String, Standing>;
 
 /// What a declaration is judged in.
 #[derive(Clone, Copy, Debug)]
@@ -114,6 +87,18 @@ impl Court<'_> {
         if differences.is_empty() { Standing::Approved { moved } } else { Standing::Changed(differences) }
     }
 
+    /// Whether these very words were approved, of whatever tier they are.
+    pub fn approves(&self, declaration: &Declaration, digest: &str) -> bool {
+        self.approval(declaration).is_some_and(|approval| approval.digest == digest)
+    }
+
+    /// The latest approval of these very words.
+    pub fn approval(&self, declaration: &Declaration) -> Option<Approval> {
+        let digest = digest::digest(&digest::canonical(declaration));
+        let (approvals, _) = approvals::load(self.state, &self.place(declaration));
+        approvals.into_iter().rfind(|found| found.name == declaration.name.as_str() && found.digest == digest)
+    }
+
     /// What an approval of a declaration is bound to now.
     pub fn bind(&self, declaration: &Declaration) -> anyhow::Result<Binding> {
         let Some(command) = &declaration.command else { return Ok(Binding::default()) };
@@ -126,19 +111,11 @@ impl Court<'_> {
             inherit_env: Vec::new(),
             cwd: None,
         };
-        match self.project.filter(|_| declaration.origin.layer.is_project()) {
-            Some(project) => Binding::of(&stdio, &project.root, &working_directory(declaration), self.path),
-            // The user's own: no repository's file is among its words, but the program is bound.
-            None => Binding::of(&stdio, Path::new("/nowhere"), Path::new("/nowhere"), self.path),
-        }
+        let project = self.project.filter(|_| declaration.origin.layer.is_project());
+        let directory = working_directory(declaration);
+        let project = project.map(|project| (project.root.as_path(), directory.as_path()));
+        Binding::of(&stdio, project, self.path)
     }
-}
-
-/// Where a project's server runs: below the directory of its squire.toml.
-pub fn working_directory(declaration: &Declaration) -> PathBuf {
-    let declaring = declaration.origin.path.parent().unwrap_or(Path::new("/"));
-    let written = declaration.cwd.as_ref().and_then(|cwd| cwd.value.literal());
-    written.map_or_else(|| declaring.to_path_buf(), |written| declaring.join(written))
 }
 
 fn differing_fields(

@@ -2,14 +2,17 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
+use squire_strategies::{ResolvedServer, Tier};
 
 use super::super::list::{below_home, state, target};
 use super::{AgentRoute, Field, Shown, is_program, set_variables, variables};
 use crate::config::Origin;
 use crate::declared::toml;
 use crate::printable::printable;
+use crate::trust::approvals::{Approval, Place, Word};
 
 /// The server as text.
 pub(super) fn text(shown: &Shown<'_>, home: Option<&Path>) -> String {
@@ -26,9 +29,13 @@ pub(super) fn text(shown: &Shown<'_>, home: Option<&Path>) -> String {
     if let Some(declaration) = &shown.entry.declaration {
         rows.push(("declared", place(&declaration.origin, home)));
     }
-    rows.push(("receives", receives(shown)));
+    rows.push(("receives", receives(server)));
     rows.push(("secrets", listed(&shown.secrets)));
     rows.push(("profiles", listed(&shown.profiles)));
+    if server.tier == Tier::Community {
+        rows.push(("approved", shown.approval.as_ref().map_or_else(|| "no".into(), approved)));
+        rows.extend(shown.digest.clone().map(|digest| ("digest", digest)));
+    }
     // Writing to a string can't fail.
     let _ = writeln!(out, "{}", server.name);
     for (title, value) in rows {
@@ -85,8 +92,7 @@ fn routes(routes: &[AgentRoute]) -> String {
     groups.iter().map(group).collect::<Vec<_>>().join("; ")
 }
 
-fn receives(shown: &Shown<'_>) -> String {
-    let server = &shown.entry.server;
+pub(super) fn receives(server: &ResolvedServer) -> String {
     let mut parts = Vec::new();
     if is_program(server) {
         parts.push("the base environment".to_owned());
@@ -100,6 +106,25 @@ fn receives(shown: &Shown<'_>) -> String {
         parts.push(format!("of your environment {}", read.join(", ")));
     }
     if parts.is_empty() { "nothing of your environment".into() } else { parts.join("; ") }
+}
+
+/// When, how and where a declaration was approved.
+fn approved(approval: &Approval) -> String {
+    let time = time(approval);
+    let how = match approval.word {
+        Word::Terminal => "on a terminal",
+        Word::Digest => "by its digest",
+    };
+    match &approval.place {
+        Place::User => format!("{time}, {how}"),
+        Place::Project(root) => format!("{time}, {how}, for {root}"),
+    }
+}
+
+fn time(approval: &Approval) -> String {
+    let since = Duration::from_secs(approval.time);
+    let time = SystemTime::UNIX_EPOCH.checked_add(since).unwrap_or(SystemTime::UNIX_EPOCH);
+    humantime::format_rfc3339_seconds(time).to_string()
 }
 
 fn listed(names: &[String]) -> String {
@@ -134,6 +159,14 @@ pub(super) fn json(shown: &Shown<'_>) -> Value {
         },
         "secrets": shown.secrets,
         "profiles": shown.profiles,
+        "digest": shown.digest,
+        "approval": shown.approval.as_ref().map(|approval| json!({
+            "time": time(approval),
+            "word": approval.word,
+            "place": approval.place,
+            "program": approval.binding.program,
+            "files": approval.binding.files,
+        })),
     })
 }
 

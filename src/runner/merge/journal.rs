@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::super::json_edit;
 use super::super::owner::{Now, Owner};
-use crate::files::{Held, Identity, hexadecimal};
+use crate::files::{Held, Identity, LIMIT, hexadecimal};
 
 /// How long an editor's stale copy is reckoned with, in seconds.
 const REMEMBERED: u64 = 24 * 60 * 60;
@@ -160,6 +160,10 @@ impl Journal {
         }
         let text = users.map(|held| std::str::from_utf8(&held.bytes)).transpose().map_err(|_| NOT_TEXT)?;
         let text = json_edit::add(text.unwrap_or_default(), &self.at, &self.entries()).map_err(told)?;
+        // What could not be read again could not be put back.
+        if text.len() as u64 > LIMIT {
+            return Err(format!("with the entries it would be larger than {} KiB", LIMIT / 1024));
+        }
         Ok(Some(Held { bytes: text.into_bytes(), mode: users.map_or(0o600, |held| held.mode) }))
     }
 

@@ -23,7 +23,7 @@ use journal::{Entries, Journal};
 use session::Session;
 pub(super) use settle::{Leaver, settle};
 pub use settle::{Surveyed, forget, survey};
-use store::Store;
+use store::{Found, Store};
 
 /// How long another squire may take for the same file, or somebody may keep saving it.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -94,8 +94,10 @@ impl Merged {
     pub(super) fn leave(self, output: Output) -> Result<()> {
         let lock = lock(&self.store, &self.journal.shown())?;
         // What was removed or broken meanwhile is known from the beginning of the launch.
-        let journal = self.store.read().ok().flatten().filter(|journal| journal.holds(&self.id));
-        let journal = journal.unwrap_or(self.journal);
+        let journal = match self.store.read()? {
+            Found::Journal(journal) if journal.holds(&self.id) => journal,
+            Found::Journal(_) | Found::Nothing | Found::Broken(_) => self.journal,
+        };
         let now = Now::look();
         let ended = |id: &str, owner: &Owner| id == self.id || !owner.is_alive(&now);
         let mut session = put_back(&self.store, journal, ended, output)?;
@@ -117,7 +119,7 @@ fn put_back(
         let mut session = Session::open(store, journal)?;
         session.recover(output)?;
         session.change(|journal| journal.end(&ended, time()))?;
-        store.drop_original()?;
+        store.tidy()?;
         Ok(session)
     };
     attempt().map_err(|error: anyhow::Error| {
@@ -129,11 +131,12 @@ fn put_back(
 
 /// The journal of a file, or the fresh one.
 fn journal_of(store: &Store, fresh: Journal, output: Output) -> Result<Journal> {
-    match store.read() {
-        Ok(journal) => Ok(journal.unwrap_or(fresh)),
-        Err(reason) => {
+    match store.read()? {
+        Found::Journal(journal) => Ok(journal),
+        Found::Nothing => Ok(fresh),
+        Found::Broken(reason) => {
             let aside = store.lay_aside()?;
-            output.message(&format!("{reason:#}; it was laid aside as {}: squire doctor", aside.display()));
+            output.message(&format!("{reason}; it was laid aside as {}: squire doctor", aside.display()));
             Ok(fresh)
         }
     }

@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::super::owner::{Now, Owner};
 use super::journal::Journal;
 use super::session::Session;
-use super::store::Store;
+use super::store::{Found, Store};
 use super::{put_back, time};
 use crate::files;
 use crate::output::Output;
@@ -45,13 +45,18 @@ fn settle_one(store: &Store, now: &Now, output: Output) -> Result<(PathBuf, Opti
     let nothing = Ok((store.file(), None));
     let Some(lock) = store.lock(Duration::ZERO)? else { return nothing };
     // One that can't be read hinders nobody here; a launch in its project and `squire doctor` name it.
-    let Ok(journal) = store.read() else { return nothing };
-    let Some(journal) = journal else { return store.remove(lock).and(nothing) };
+    let journal = match store.read()? {
+        Found::Journal(journal) => journal,
+        Found::Nothing => return store.remove(lock).and(nothing),
+        Found::Broken(_) => return nothing,
+    };
     let has_dead = journal.has_dead(now);
     if (!has_dead && !journal.is_at_rest()) || !has_root(&journal) {
         return nothing;
     }
-    if !has_dead && Session::open(store, journal.clone())?.is_the_users()? {
+    let is_settled = !has_dead && journal.directory.is_none();
+    if is_settled && Session::open(store, journal.clone())?.is_the_users()? {
+        store.tidy()?;
         return if journal.is_of_long_ago(time()) { store.remove(lock).and(nothing) } else { nothing };
     }
     let leaver = if has_dead { Leaver::Launch } else { Leaver::Editor };
@@ -72,7 +77,7 @@ pub fn forget(state: &Path) -> Result<Vec<PathBuf>> {
     let mut forgotten = Vec::new();
     for store in Store::all(state) {
         let Some(lock) = store.lock(Duration::ZERO)? else { continue };
-        let Ok(Some(journal)) = store.read() else { continue };
+        let Ok(Found::Journal(journal)) = store.read() else { continue };
         if journal.is_at_rest()
             && (!has_root(&journal) || Session::open(&store, journal.clone())?.is_the_users()?)
         {
@@ -126,11 +131,12 @@ pub enum Surveyed {
 
 impl Surveyed {
     fn of(store: &Store, now: &Now) -> Option<Self> {
+        let unreadable = |reason| Some(Self::Unreadable { journal: store.file(), reason });
         let journal = match store.read() {
-            Ok(journal) => journal?,
-            Err(error) => {
-                return Some(Self::Unreadable { journal: store.file(), reason: format!("{error:#}") });
-            }
+            Ok(Found::Journal(journal)) => journal,
+            Ok(Found::Nothing) => return None,
+            Ok(Found::Broken(reason)) => return unreadable(reason),
+            Err(error) => return unreadable(format!("{error:#}")),
         };
         let file = journal.shown();
         Some(if journal.has_dead(now) {

@@ -3,11 +3,21 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 
 use super::journal::Journal;
 use crate::files::{self, Lock};
+
+/// What lies in the place of a journal.
+pub(super) enum Found {
+    /// A journal.
+    Journal(Journal),
+    /// Nothing.
+    Nothing,
+    /// Something that is no journal, for this reason.
+    Broken(String),
+}
 
 /// The place of one file's journal.
 #[derive(Clone, Debug)]
@@ -66,12 +76,29 @@ impl Store {
         format!("{}.new", self.key)
     }
 
-    /// The journal, where there is one.
-    pub(super) fn read(&self) -> Result<Option<Journal>> {
+    /// The journal, where there is one. An error is the system's, and may pass.
+    pub(super) fn read(&self) -> Result<Found> {
         let file = self.file();
-        let failed = |reason: String| anyhow!("{}: it can't be read as a journal: {reason}", file.display());
-        let bytes = files::read_private(&file).map_err(|error| failed(error.to_string()))?;
-        bytes.map(|bytes| Journal::read(&bytes).map_err(failed)).transpose()
+        let broken = |reason: &str| {
+            Found::Broken(format!("{}: it can't be read as a journal: {reason}", file.display()))
+        };
+        match files::read_private(&file) {
+            Ok(None) => Ok(Found::Nothing),
+            Ok(Some(bytes)) => {
+                Ok(Journal::read(&bytes).map_or_else(|reason| broken(&reason), Found::Journal))
+            }
+            Err(error) if error.raw_os_error().is_none() => Ok(broken(&error.to_string())),
+            Err(error) => Err(error).with_context(|| format!("{} can't be read", file.display())),
+        }
+    }
+
+    /// Removes what a process left that died while it wrote here, and a copy that is no longer needed.
+    pub(super) fn tidy(&self) -> Result<()> {
+        for name in [self.temporary(), format!("{}{BEFORE}", self.key)] {
+            files::remove_private(&self.directory, &name)
+                .with_context(|| format!("a copy in {} can't be removed", self.directory.display()))?;
+        }
+        Ok(())
     }
 
     /// Writes the journal; it is on the disk afterwards.
@@ -82,7 +109,7 @@ impl Store {
 
     /// Removes the journal, and a beginning of one, and lets go of the lock, whose file goes too.
     pub(super) fn remove(&self, lock: Lock) -> Result<()> {
-        for name in [self.name(), self.temporary()] {
+        for name in [self.name(), self.temporary(), format!("{}{BEFORE}", self.key)] {
             files::remove_private(&self.directory, &name)
                 .with_context(|| format!("the journal {} can't be removed", self.file().display()))?;
         }
@@ -105,12 +132,6 @@ impl Store {
     /// Keeps what a file was before launches changed it. Gives its path.
     pub(super) fn keep_original(&self, text: &str) -> Result<PathBuf> {
         self.keep(&format!("{}{BEFORE}", self.key), text.as_bytes())
-    }
-
-    /// Drops what [`Self::keep_original`] kept: it is in its place again.
-    pub(super) fn drop_original(&self) -> Result<()> {
-        files::remove_private(&self.directory, &format!("{}{BEFORE}", self.key))
-            .with_context(|| format!("a copy in {} can't be removed", self.directory.display()))
     }
 
     fn keep(&self, name: &str, bytes: &[u8]) -> Result<PathBuf> {

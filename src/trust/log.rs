@@ -1,0 +1,39 @@
+//! What was said of trust, one JSON object a line, in the state directory.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde_json::json;
+
+use super::approvals::Place;
+use crate::files;
+
+const FILE: &str = "trust.log";
+
+/// What was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// Yes to a declaration.
+    Approved,
+    /// No to one that was asked about.
+    Refused,
+    /// An approval was taken back.
+    Revoked,
+}
+
+impl Said {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::Refused => "refused",
+            Self::Revoked => "revoked",
+        }
+    }
+}
+
+/// Adds a line.
+pub fn write(state: &Path, said: Said, name: &str, place: &Place, digest: &str) -> Result<()> {
+    let line = json!({ "time": super::time(), "said": said.as_str(), "server": name, "place": place, "digest": digest });
+    files::append_private(state, FILE, format!("{line}\n").as_bytes())
+        .with_context(|| format!("{} can't be written", state.join(FILE).display()))
+}
