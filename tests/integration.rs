@@ -18,6 +18,8 @@ mod bad_input;
 mod checking;
 mod cursor_file;
 mod exit_status;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod faults;
 mod fields_of_servers;
 mod gateway;
 mod generated;

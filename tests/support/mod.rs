@@ -4,6 +4,10 @@
 mod listed;
 mod programs;
 mod running;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod traced;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) mod tracer;
 mod watched;
 
 use std::collections::BTreeMap;

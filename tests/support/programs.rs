@@ -14,6 +14,12 @@ pub(crate) fn fake_server() -> PathBuf {
     fakes().join("fake-server")
 }
 
+/// Becomes the program of its arguments, which its parent then traces.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) fn traced() -> PathBuf {
+    fakes().join("traced")
+}
+
 /// Cargo builds the programs of another package for no test, so the first test that needs them asks for it.
 fn fakes() -> &'static Path {
     static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();

@@ -1,0 +1,195 @@
+//! Every system call of a launch that can fail, failed: on a full or read-only disk, a broken one, without
+//! descriptors, without the right.
+//!
+//! The agent was not started, and a reason says what failed; or it ran with its servers. Afterwards the project is as
+//! it was, at the latest after the next command. What is failed is compared with a trace of the launch, so that no
+//! call is forgotten.
+
+mod calls;
+mod judgement;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nix::errno::Errno;
+use nix::sys::signal::Signal;
+
+use crate::support::Test;
+use crate::support::tracer::{Call, Ending, Order};
+use calls::{CANNOT_FAIL, MEMORY, errnos};
+use judgement::{Clean, Verdict};
+
+/// What the agent ends with, so that its end is told from squire's own.
+const AGENT: i32 = 7;
+
+/// A launch whose calls are failed, one at a time.
+struct Launch {
+    name: &'static str,
+    agent: &'static str,
+    program: &'static str,
+    file: Option<&'static str>,
+}
+
+const LAUNCHES: [Launch; 4] = [
+    Launch { name: "cursor with a file", agent: "cursor", program: "cursor-agent", file: Some(FILE) },
+    Launch { name: "cursor without a file", agent: "cursor", program: "cursor-agent", file: None },
+    Launch { name: "claude", agent: "claude", program: "claude", file: None },
+    Launch { name: "codex", agent: "codex", program: "codex", file: None },
+];
+
+const FILE: &str = "// mine\n{\"mcpServers\": {\"own\": {\"command\": \"x\"},}}\n";
+
+impl Launch {
+    fn test(&self) -> Test {
+        let test = Test::new()
+            .config("[servers.docs]\nurl = \"https://docs.example.com/mcp\"\n")
+            .write("home/.config/squire/servers.d/db.toml", "command = \"db\"\n")
+            .local("[servers.local]\ncommand = \"local\"\n")
+            .agent(self.program, &format!("exit {AGENT}"))
+            .args(["launch", self.agent]);
+        match self.file {
+            Some(text) => {
+                test.write("project/.cursor/mcp.json", text).mode("project/.cursor/mcp.json", 0o640)
+            }
+            None => test,
+        }
+    }
+
+    fn clean(&self) -> Clean {
+        let test = self.test();
+        let before = test.project_as_it_is();
+        let trace = test.clone().traced(|_| Order::GoOn);
+        assert_eq!(trace.ending, Ending::Code(AGENT), "{}", trace.stderr);
+        assert_eq!(test.project_as_it_is(), before, "{}", trace.stderr);
+        Clean { before: judgement::by_relative_path(&test), seen: judgement::seen(&test).unwrap(), trace }
+    }
+
+    /// Fails every call once with every errno that fits.
+    fn fail_each(&self) {
+        let clean = self.clean();
+        let mut table = Table::default();
+        let mut wrong = Vec::new();
+        for (occurrence, call) in numbered(&clean.trace.calls) {
+            for errno in errnos(call) {
+                match self.fail(&clean, call.name, occurrence, *errno) {
+                    Ok(verdict) => table.add(call.name, *errno, verdict),
+                    Err(reason) => wrong.push(format!(
+                        "{} number {occurrence}, {:?} {errno}: {reason}",
+                        call.name, call.paths
+                    )),
+                }
+            }
+        }
+        table.print(self.name);
+        assert!(wrong.is_empty(), "{}: {} wrong\n{}", self.name, wrong.len(), wrong.join("\n"));
+    }
+
+    fn fail(&self, clean: &Clean, name: &str, occurrence: usize, errno: Errno) -> Result<Verdict, String> {
+        // Another number of reads of a file of the kernel's, or of attempts, is no fault.
+        for _ in 0..5 {
+            let test = self.test();
+            let (mut count, mut reached) = (0, None);
+            let trace = test.clone().traced(|call| {
+                if call.name == name {
+                    count += 1;
+                    if count == occurrence {
+                        reached = Some(call.clone());
+                        return Order::Fail(errno);
+                    }
+                }
+                Order::GoOn
+            });
+            if let Some(call) = reached {
+                return clean.judge(test, &trace, &call, errno);
+            }
+        }
+        Err("it was not reached again".into())
+    }
+}
+
+/// Each call with which of its name it is, from one on.
+fn numbered(calls: &[Call]) -> impl Iterator<Item = (usize, &Call)> {
+    let mut counts = BTreeMap::new();
+    calls.iter().map(move |call| {
+        let count = counts.entry(call.name).or_insert(0);
+        *count += 1;
+        (*count, call)
+    })
+}
+
+/// How often each call was failed with each errno, and what came of it.
+#[derive(Default)]
+struct Table(BTreeMap<(&'static str, String), BTreeMap<Verdict, usize>>);
+
+impl Table {
+    fn add(&mut self, name: &'static str, errno: Errno, verdict: Verdict) {
+        *self.0.entry((name, format!("{errno:?}"))).or_default().entry(verdict).or_default() += 1;
+    }
+
+    #[expect(clippy::print_stdout, reason = "the table is for whoever asks for it with --nocapture")]
+    fn print(&self, launch: &str) {
+        println!("{launch}\n  call         errno   injected  refused  tolerated  told  settled");
+        for ((name, errno), verdicts) in &self.0 {
+            let of = |verdict| verdicts.get(&verdict).copied().unwrap_or(0);
+            let all: usize = verdicts.values().sum();
+            println!(
+                "  {name:12} {errno:8} {all:7}  {:7}  {:9}  {:4}  {:7}",
+                of(Verdict::Refused),
+                of(Verdict::Tolerated),
+                of(Verdict::Told),
+                of(Verdict::Settled)
+            );
+        }
+        println!("  {} runs", self.0.values().flat_map(BTreeMap::values).sum::<usize>());
+    }
+}
+
+#[test]
+fn a_launch_of_cursor_that_changes_a_file() {
+    LAUNCHES[0].fail_each();
+}
+
+#[test]
+fn a_launch_of_cursor_that_makes_a_file() {
+    LAUNCHES[1].fail_each();
+}
+
+#[test]
+fn a_launch_of_claude() {
+    LAUNCHES[2].fail_each();
+}
+
+#[test]
+fn a_launch_of_codex() {
+    LAUNCHES[3].fail_each();
+}
+
+/// What the launches call is what is failed and what can't fail: nothing is forgotten, and no reason is stale.
+#[test]
+fn no_call_of_a_launch_is_forgotten() {
+    let mut found = BTreeSet::new();
+    let mut failed = BTreeSet::new();
+    for launch in &LAUNCHES {
+        for call in launch.clean().trace.calls {
+            if !errnos(&call).is_empty() {
+                failed.insert(call.name);
+            }
+            found.insert(call.name);
+        }
+    }
+    found.retain(|name| !MEMORY.contains(name));
+    let exempt: BTreeSet<&str> = CANNOT_FAIL.iter().map(|(name, _)| *name).collect();
+    assert_eq!(failed.intersection(&exempt).collect::<Vec<_>>(), Vec::<&&str>::new(), "failed and exempt");
+    assert_eq!(failed.union(&exempt).copied().collect::<BTreeSet<_>>(), found);
+}
+
+/// The tool itself: killed before a call the process has not made it, killed after it it has.
+#[test]
+fn a_process_is_killed_before_and_after_a_call() {
+    for (order, made) in [(Order::KillBefore, false), (Order::KillAfter, true)] {
+        let test = LAUNCHES[1].test();
+        let is_it = |call: &Call| call.name == "mkdirat" && call.paths[0].ends_with("/.local");
+        let trace = test.clone().traced(|call| if is_it(call) { order } else { Order::GoOn });
+        assert_eq!(trace.ending, Ending::Signal(Signal::SIGKILL));
+        assert_eq!(test.path("home/.local").exists(), made, "{order:?}");
+    }
+}
