@@ -1,0 +1,128 @@
+//! A concurrent editor: it saves the project's file about every millisecond, by rename or in place, while launches
+//! begin, end and are killed. No save is lost, and no entry of a launch stays.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::counts::{Counts, parallel};
+use super::place::Place;
+use super::random::Random;
+
+const LAUNCHES: usize = 3;
+/// Of a hundred.
+const KILLED: u64 = 40;
+const START: &str = "{\n  \"save\": 0,\n  \"mcpServers\": {\n    \"own\": {\"command\": \"x\"}\n  }\n}\n";
+
+pub(super) fn run(rounds: usize) -> Counts {
+    parallel(rounds, |round, counts| {
+        let by_rename = round % 2 == 0;
+        let place = Place::new();
+        fs::create_dir(place.project().join(".cursor")).unwrap();
+        fs::write(place.file(), START).unwrap();
+        let launches_end = AtomicBool::new(false);
+        let last = std::thread::scope(|scope| {
+            let editor = scope.spawn(|| edit(&place.file(), by_rename, &launches_end));
+            let launches: Vec<_> = (0..LAUNCHES).map(|_| scope.spawn(|| launch(&place))).collect();
+            let killed = launches.into_iter().map(|launch| usize::from(launch.join().unwrap()));
+            counts.count("launches killed", killed.sum());
+            launches_end.store(true, Ordering::Relaxed);
+            editor.join().unwrap()
+        });
+        counts.count("rounds", 1);
+        counts.count("launches", LAUNCHES);
+        counts.count(if by_rename { "saves by rename" } else { "saves in place" }, last.saves);
+        let how = if by_rename { "by rename" } else { "in place" };
+        for wrong in last.wrong {
+            counts.wrong(format!("round {round}, {how}: {wrong}"));
+        }
+        let settled = place.settle().and_then(|()| place.settle());
+        if let Err(wrong) = settled.and_then(|()| check(&place, last.saves)) {
+            counts.wrong(format!("round {round}, {how}, at the end: {wrong}"));
+        }
+    })
+}
+
+/// One launch; whether it was killed.
+fn launch(place: &Place) -> bool {
+    let mut random = Random::new();
+    random.pause(Duration::from_millis(10));
+    let agent = random.time(Duration::from_millis(10));
+    let mut launch = place.launch(agent).stdout(Stdio::piped()).spawn().unwrap();
+    let is_killed = random.below(100) < KILLED;
+    if is_killed {
+        random.pause(Duration::from_millis(30));
+        launch.kill().unwrap();
+    }
+    wait(launch);
+    is_killed
+}
+
+/// Until the agent has ended, too: then nobody holds its stdout.
+fn wait(mut launch: Child) {
+    launch.wait().unwrap();
+    launch.stdout.take().unwrap().read_to_end(&mut Vec::new()).unwrap();
+}
+
+struct Edited {
+    saves: usize,
+    wrong: Vec<String>,
+}
+
+/// Saves what it read with another number, until the launches have ended.
+fn edit(file: &Path, by_rename: bool, end: &AtomicBool) -> Edited {
+    let mut edited = Edited { saves: 0, wrong: Vec::new() };
+    while !end.load(Ordering::Relaxed) {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        let new = match changed(&text, edited.saves) {
+            Ok(new) => new,
+            Err(wrong) => {
+                edited.wrong.push(wrong);
+                START.replace("\"save\": 0", &number(edited.saves + 1))
+            }
+        };
+        if by_rename {
+            let beside = file.with_extension("json.tmp");
+            fs::write(&beside, new).unwrap();
+            fs::rename(beside, file).unwrap();
+        } else {
+            fs::File::create(file).unwrap().write_all(new.as_bytes()).unwrap();
+        }
+        edited.saves += 1;
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    edited
+}
+
+fn number(save: usize) -> String {
+    format!("\"save\": {save}")
+}
+
+/// The text with the next number. It must be whole, and hold the last save.
+fn changed(text: &str, saves: usize) -> Result<String, String> {
+    let value: Value = serde_json::from_str(text).map_err(|error| format!("no JSON: {error}: {text:?}"))?;
+    if value["save"] != saves {
+        return Err(format!("save {saves} is lost, there is {}", value["save"]));
+    }
+    Ok(text.replacen(&number(saves), &number(saves + 1), 1))
+}
+
+/// The last save is there, and nothing of ours.
+fn check(place: &Place, saves: usize) -> Result<(), String> {
+    let text = fs::read_to_string(place.file()).map_err(|error| error.to_string())?;
+    changed(&text, saves)?;
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let servers = value["mcpServers"].as_object().ok_or("no servers")?;
+    let stale: Vec<&String> = servers.keys().filter(|name| *name != "own").collect();
+    let strays = place.strays();
+    if stale.is_empty() && strays.is_empty() && servers.len() == 1 {
+        Ok(())
+    } else {
+        Err(format!("stale: {stale:?}, left: {strays:?}, {} servers", servers.len()))
+    }
+}
