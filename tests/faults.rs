@@ -99,7 +99,7 @@ impl Launch {
                 Order::GoOn
             });
             if let Some(call) = reached {
-                return clean.judge(test, &trace, &call, errno);
+                return clean.judge(&test, &trace, &call, errno);
             }
         }
         Err("it was not reached again".into())

@@ -3,10 +3,9 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -17,6 +16,8 @@ use super::random::Random;
 const LAUNCHES: usize = 3;
 /// Of a hundred.
 const KILLED: u64 = 40;
+/// Longer than an exchange takes on a busy machine.
+const EXCHANGE: Duration = Duration::from_millis(200);
 const START: &str = "{\n  \"save\": 0,\n  \"mcpServers\": {\n    \"own\": {\"command\": \"x\"}\n  }\n}\n";
 
 pub(super) fn run(rounds: usize) -> Counts {
@@ -27,7 +28,7 @@ pub(super) fn run(rounds: usize) -> Counts {
         fs::write(place.file(), START).unwrap();
         let launches_end = AtomicBool::new(false);
         let last = std::thread::scope(|scope| {
-            let editor = scope.spawn(|| edit(&place.file(), by_rename, &launches_end));
+            let editor = scope.spawn(|| edit(&place, by_rename, &launches_end));
             let launches: Vec<_> = (0..LAUNCHES).map(|_| scope.spawn(|| launch(&place))).collect();
             let killed = launches.into_iter().map(|launch| usize::from(launch.join().unwrap()));
             counts.count("launches killed", killed.sum());
@@ -37,6 +38,8 @@ pub(super) fn run(rounds: usize) -> Counts {
         counts.count("rounds", 1);
         counts.count("launches", LAUNCHES);
         counts.count(if by_rename { "saves by rename" } else { "saves in place" }, last.saves);
+        counts.count("reads amid an exchange, put right at once", last.late);
+        counts.count("reads put right by the next command", last.settled);
         let how = if by_rename { "by rename" } else { "in place" };
         for wrong in last.wrong {
             counts.wrong(format!("round {round}, {how}: {wrong}"));
@@ -69,34 +72,60 @@ fn wait(mut launch: Child) {
     launch.stdout.take().unwrap().read_to_end(&mut Vec::new()).unwrap();
 }
 
+#[derive(Default)]
 struct Edited {
     saves: usize,
+    /// How often an exchange was under way that was taken back.
+    late: usize,
+    /// How often the next command had to bring the last save back, as a launch was killed amid an exchange.
+    settled: usize,
     wrong: Vec<String>,
 }
 
 /// Saves what it read with another number, until the launches have ended.
-fn edit(file: &Path, by_rename: bool, end: &AtomicBool) -> Edited {
-    let mut edited = Edited { saves: 0, wrong: Vec::new() };
+fn edit(place: &Place, by_rename: bool, end: &AtomicBool) -> Edited {
+    let file = place.file();
+    let mut edited = Edited::default();
     while !end.load(Ordering::Relaxed) {
-        let text = fs::read_to_string(file).unwrap_or_default();
-        let new = match changed(&text, edited.saves) {
-            Ok(new) => new,
-            Err(wrong) => {
-                edited.wrong.push(wrong);
-                START.replace("\"save\": 0", &number(edited.saves + 1))
-            }
-        };
+        let new = edited.read(place).unwrap_or_else(|wrong| {
+            edited.wrong.push(wrong);
+            START.replace("\"save\": 0", &number(edited.saves + 1))
+        });
         if by_rename {
             let beside = file.with_extension("json.tmp");
             fs::write(&beside, new).unwrap();
-            fs::rename(beside, file).unwrap();
+            fs::rename(beside, &file).unwrap();
         } else {
-            fs::File::create(file).unwrap().write_all(new.as_bytes()).unwrap();
+            fs::File::create(&file).unwrap().write_all(new.as_bytes()).unwrap();
         }
         edited.saves += 1;
         std::thread::sleep(Duration::from_millis(1));
     }
     edited
+}
+
+impl Edited {
+    /// The text with the next number. A launch that meets a save exchanges it and puts it back at once; one that is
+    /// killed in between leaves that to the next command.
+    fn read(&mut self, place: &Place) -> Result<String, String> {
+        let read = || changed(&fs::read_to_string(place.file()).unwrap_or_default(), self.saves);
+        let first = read();
+        if first.is_ok() {
+            return first;
+        }
+        let start = Instant::now();
+        while start.elapsed() < EXCHANGE {
+            if let Ok(new) = read() {
+                self.late += 1;
+                return Ok(new);
+            }
+            std::thread::sleep(Duration::from_micros(100));
+        }
+        place.settle()?;
+        let settled = read();
+        self.settled += usize::from(settled.is_ok());
+        settled
+    }
 }
 
 fn number(save: usize) -> String {

@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-/// SplitMix64.
+/// The generator `SplitMix64`.
 pub(super) struct Random(u64);
 
 impl Random {

@@ -34,7 +34,7 @@ pub(super) enum Verdict {
 impl Clean {
     pub(super) fn judge(
         &self,
-        test: Test,
+        test: &Test,
         trace: &Trace,
         call: &Call,
         errno: Errno,
@@ -45,7 +45,7 @@ impl Clean {
             return fail("a panic");
         }
         let Ending::Code(code) = trace.ending else { return fail("no end of its own") };
-        let seen = seen(&test);
+        let seen = seen(test);
         match &seen {
             Some(_) if code != AGENT => return fail("the agent's status is lost"),
             Some(seen) if *seen != self.seen && trace.stderr == self.trace.stderr => {
@@ -62,23 +62,23 @@ impl Clean {
             Some(_) if trace.stderr == self.trace.stderr => Verdict::Tolerated,
             Some(_) => Verdict::Told,
         };
-        if self.is_as_before(&test) {
+        if self.is_as_before(test) {
             return Ok(verdict);
         }
         if verdict == Verdict::Tolerated {
-            return fail(&format!("what is left was not told: {:?}", left(&test)));
+            return fail(&format!("what is left was not told: {:?}", left(test)));
         }
         let next = test.command_of(&["list"]).output().unwrap();
         if !next.status.success() {
             return fail(&format!("the next command failed: {}", String::from_utf8_lossy(&next.stderr)));
         }
-        if self.is_as_before(&test) {
+        if self.is_as_before(test) {
             return Ok(Verdict::Settled);
         }
-        let found = by_relative_path(&test);
+        let found = by_relative_path(test);
         let changed: Vec<&String> =
             found.keys().filter(|path| found.get(*path) != self.before.get(*path)).collect();
-        fail(&format!("after the next command: changed {changed:?}, left {:?}", left(&test)))
+        fail(&format!("after the next command: changed {changed:?}, left {:?}", left(test)))
     }
 
     fn is_as_before(&self, test: &Test) -> bool {

@@ -71,6 +71,7 @@ pub(crate) struct Trace {
 /// squire looks at its surroundings before anything else.
 ///
 /// Forked children run free.
+#[expect(clippy::zombie_processes, reason = "the tracee waits for it by its number")]
 pub(crate) fn trace(command: &mut Command, root: &Path, decide: impl FnMut(&Call) -> Order) -> Trace {
     let [stdout, stderr] = [(); 2].map(|()| tempfile::tempfile().unwrap());
     command.stdin(Stdio::null()).stdout(stdout).stderr(stderr.try_clone().unwrap());
