@@ -55,6 +55,16 @@ begins with the line:
     Inspect(Inspect),
 }
 
+impl Command {
+    /// Whether it first settles what dead launches left: all do that a person calls to have something done.
+    pub fn settles(&self) -> bool {
+        match self {
+            Self::Launch(_) | Self::Describe(_) | Self::List(_) | Self::Show(_) | Self::Check(_) => true,
+            Self::Gateway(_) | Self::Completions(_) | Self::Man(_) | Self::Schema | Self::Inspect(_) => false,
+        }
+    }
+}
+
 /// `squire launch`.
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 #[derive(Debug, Args)]

@@ -51,6 +51,9 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         }
     };
     let environment = Environment::of_this_process(invoked_as);
+    if cli.command.settles() {
+        commands::settle(&environment);
+    }
     match cli.command {
         Command::Launch(launch) => commands::launch::run(&launch, &environment),
         Command::Describe(describe) => commands::describe::run(&describe, &environment),

@@ -251,7 +251,7 @@ fn an_agent_that_cannot_be_started_leaves_nothing() {
             Some(text) => assert_eq!(fs::read_to_string(run.path(FILE)).unwrap(), text),
             None => assert!(!run.path("project/.cursor").exists()),
         }
-        assert_eq!(run.files_below("home/.local"), Vec::<String>::new());
+        assert_eq!(run.state_left(), Vec::<String>::new());
     }
 }
 
@@ -384,22 +384,7 @@ fn b80_what_the_agent_deleted_stays_deleted() {
 }
 
 /// The file as it was before the launch, kept where it could not be put back.
-const COPY: &str = "; as it was: <T>/home/.local/state/squire/private/<private>/before";
-
-/// The file as it was is kept in private while a launch has it, so that a squire that is killed loses nothing.
-#[test]
-fn b29_a_killed_squire_leaves_a_copy_of_what_was_there() {
-    let mut running = launch("wait-file <T>/go").write(FILE, ODD).start();
-    running.until(|_| true);
-    running.send(rustix::process::Signal::KILL);
-    std::fs::write(running.path("go"), "").unwrap();
-    let run = running.signal(9);
-    let private = run.files_below("home/.local/state/squire/private");
-    let [copy] = private.as_slice() else { panic!("{private:?}") };
-    assert!(copy.ends_with("/before"), "{copy}");
-    let copy = run.path("home/.local/state/squire/private").join(copy);
-    assert_eq!(fs::read_to_string(copy).unwrap(), ODD);
-}
+const COPY: &str = "; as it was: <T>/home/.local/state/squire/merges/<private>.before";
 
 #[test]
 fn b26_what_the_agent_broke_is_left_alone_and_named() {
@@ -465,7 +450,7 @@ fn assert_refused(test: Test, watched: &[&str], reason: &str) {
     assert!(run.stderr.starts_with(&expected), "{} instead of {expected}", run.stderr);
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     watched.assert_untouched();
-    assert_eq!(run.files_below("home/.local"), Vec::<String>::new());
+    assert_eq!(run.state_left(), Vec::<String>::new());
 }
 
 const LINK: &str = "is a symbolic link, and squire follows none here\n";

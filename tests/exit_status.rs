@@ -57,7 +57,7 @@ fn b37_the_agents_death_by_a_signal_is_squires() {
             let run = launch(agent, program, &format!("signal {name}")).signal(number);
             assert_eq!(run.files_below("project"), Vec::<String>::new(), "{agent} {name}");
             if !BY_EXEC.contains(agent) {
-                assert_eq!(run.files_below("home/.local"), Vec::<String>::new(), "{agent} {name}");
+                assert_eq!(run.state_left(), Vec::<String>::new(), "{agent} {name}");
             }
         }
     }
@@ -101,7 +101,7 @@ fn b37_a_signal_that_ends_the_agent_ends_squire_the_same_way() {
             assert!(!std::path::Path::new(&format!("/proc/{}", log["pid"])).exists(), "{agent} {name}");
             assert_eq!(run.files_below("project"), Vec::<String>::new(), "{agent} {name}");
             if !BY_EXEC.contains(agent) {
-                assert_eq!(run.files_below("home/.local"), Vec::<String>::new(), "{agent} {name}");
+                assert_eq!(run.state_left(), Vec::<String>::new(), "{agent} {name}");
             }
         }
     }
@@ -203,7 +203,7 @@ fn a_working_directory_that_is_gone_refuses_the_launch() {
             .stderr("squire: the working directory no longer exists, or can't be read\n")
             .code(125);
         assert!(!run.agent_was_started());
-        assert_eq!(run.files_below("home/.local"), Vec::<String>::new());
+        assert_eq!(run.state_left(), Vec::<String>::new());
     }
 }
 
@@ -224,7 +224,7 @@ fn b38_private_files_stay_until_the_agent_ends() {
             Some(code) => running.code(code),
             None => running.signal(9),
         };
-        assert_eq!(run.files_below("home/.local"), Vec::<String>::new());
+        assert_eq!(run.state_left(), Vec::<String>::new());
         assert!(!fs::exists(std::path::Path::new(&file).parent().unwrap()).unwrap());
     }
 }
@@ -382,7 +382,7 @@ fn an_agent_that_is_not_executable_is_126() {
             .args(["launch", agent, "--server", "docs"])
             .stderr(format!("squire: <T>/bin/{program} can't be executed\n"))
             .code(126);
-        assert_eq!(run.files_below("home/.local"), Vec::<String>::new());
+        assert_eq!(run.state_left(), Vec::<String>::new());
         assert_eq!(run.files_below("project"), Vec::<String>::new());
     }
 }
@@ -397,7 +397,7 @@ fn an_agent_that_the_kernel_cannot_start_is_126() {
                 "squire: <T>/bin/{program} could not be started: No such file or directory (os error 2)\n"
             ))
             .code(126);
-        assert_eq!(run.files_below("home/.local"), Vec::<String>::new());
+        assert_eq!(run.state_left(), Vec::<String>::new());
         assert_eq!(run.files_below("project"), Vec::<String>::new());
     }
 }
@@ -412,7 +412,7 @@ fn an_agent_that_is_nowhere_is_127() {
             .args(["launch", agent, "--server", "docs"])
             .stderr(format!("squire: {program} was not found on PATH\n"))
             .code(127);
-        assert_eq!(run.files_below("home/.local"), Vec::<String>::new());
+        assert_eq!(run.state_left(), Vec::<String>::new());
         assert_eq!(run.files_below("project"), Vec::<String>::new());
     }
 }

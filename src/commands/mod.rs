@@ -17,10 +17,27 @@ use squire_strategies::{AGENTS, Gateway, Launch, Strategy, Transport};
 
 use crate::config::{self, Directories, Layers, Project, Sources};
 use crate::environment::{Environment, utf8};
+use crate::files;
+use crate::output::Output;
 use crate::plan::{Plan, plan};
 use crate::report;
 use crate::resolve::{Resolution, Selection, UnknownSelection, resolve, settings, strategy, unknown_name};
 use crate::runner::{self, AgentProgram, NotRunnable};
+
+/// Settles what dead launches left, where squire's own directories can be trusted. What can't be settled is said and
+/// hinders no command.
+pub fn settle(environment: &Environment) {
+    let Ok(directories) = Directories::find(environment) else { return };
+    if !files::exists(&directories.state) {
+        return;
+    }
+    let home = environment.home();
+    let project =
+        environment.directory().ok().and_then(|directory| Project::find(directory, home.as_deref()));
+    if directories.refuse_foreign(project.as_ref(), environment).is_ok() {
+        runner::settle(&directories.state, Output::default());
+    }
+}
 
 /// Where a command stands: squire's directories, the project around it and the layers.
 struct Surroundings {

@@ -5,20 +5,28 @@
 //! nothing that changes meanwhile leads elsewhere. Symbolic links above the root, and of the user's own files, are the
 //! user's business.
 
+mod beneath;
+mod lock;
 mod private;
 mod project_file;
+mod writers;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-pub use private::{PrivateDirectory, is_private, remove_left_behind, remove_private, write_private};
-pub use project_file::{Held, ProjectFile};
+use beneath::open_beneath;
+pub use lock::Lock;
+pub use private::{
+    PrivateDirectory, is_private, move_private, read_private, remove_left_behind, remove_private,
+    write_lasting, write_private,
+};
+pub use project_file::{Held, Identity, ProjectFile};
 
 /// More than any file of settings: what is larger is refused rather than read in part.
 pub const LIMIT: u64 = 1024 * 1024;
@@ -35,6 +43,11 @@ fn other(message: impl Into<String>) -> io::Error {
 /// Whether something is there, a dangling symbolic link included.
 pub fn exists(path: &Path) -> bool {
     rustix::fs::lstat(path).is_ok()
+}
+
+/// When a file was last changed, where that can be told.
+pub fn modified(path: &Path) -> Option<std::time::SystemTime> {
+    path.metadata().ok()?.modified().ok()
 }
 
 /// Whether two paths lead to one file.
@@ -122,53 +135,25 @@ fn read_regular(file: OwnedFd, limit: u64) -> io::Result<(Vec<u8>, Stat)> {
 /// Reads a file of a repository; `None` where it does not exist. It must be the user's own, in directories that
 /// nobody else can write, and no symbolic link leads to it.
 pub fn read_of_project(root: &Path, relative: &Path) -> io::Result<Option<Vec<u8>>> {
-    let mut directory = rustix::fs::open(root, DIRECTORY, Mode::empty())?;
-    let refuse_open = |directory: &OwnedFd| -> io::Result<()> {
-        refuse_writable_by_others(&rustix::fs::fstat(directory)?, "everybody may write in its directory")
-    };
-    refuse_open(&directory)?;
-    let mut components = relative.components().peekable();
-    while let Some(component) = components.next() {
-        let Component::Normal(name) = component else { return Err(other("the path leaves the project")) };
-        let flags = if components.peek().is_some() { DIRECTORY } else { READ };
-        let opened = match open_no_follow(&directory, name, flags) {
-            Ok(None) => return Ok(None),
-            Ok(Some(opened)) => opened,
-            Err(error) => return Err(error),
-        };
-        if components.peek().is_none() {
-            let (bytes, stat) = read_regular(opened, LIMIT)?;
-            if !is_ours(&stat) {
-                return Err(other("it belongs to somebody else"));
-            }
-            refuse_writable_by_others(&stat, "everybody may write it")?;
-            return Ok(Some(bytes));
-        }
-        directory = opened;
-        refuse_open(&directory)?;
+    let root = rustix::fs::open(root, DIRECTORY, Mode::empty())?;
+    let open_to_others = "everybody may write in its directory";
+    refuse_writable_by_others(&rustix::fs::fstat(&root)?, open_to_others)?;
+    let above = relative.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
+    for directory in above.collect::<Vec<_>>().into_iter().rev() {
+        let Some(directory) = open_beneath(&root, directory, DIRECTORY)? else { return Ok(None) };
+        refuse_writable_by_others(&rustix::fs::fstat(&directory)?, open_to_others)?;
     }
-    Ok(None)
+    let Some(file) = open_beneath(&root, relative, READ)? else { return Ok(None) };
+    let (bytes, stat) = read_regular(file, LIMIT)?;
+    if !is_ours(&stat) {
+        return Err(other("it belongs to somebody else"));
+    }
+    refuse_writable_by_others(&stat, "everybody may write it")?;
+    Ok(Some(bytes))
 }
 
 fn refuse_writable_by_others(stat: &Stat, reason: &str) -> io::Result<()> {
     if Mode::from_raw_mode(stat.st_mode).contains(Mode::WOTH) { Err(other(reason)) } else { Ok(()) }
-}
-
-fn open_no_follow(directory: &OwnedFd, name: &OsStr, flags: OFlags) -> io::Result<Option<OwnedFd>> {
-    match rustix::fs::openat(directory, name, flags | OFlags::NOFOLLOW, Mode::empty()) {
-        Ok(opened) => Ok(Some(opened)),
-        Err(Errno::NOENT) => Ok(None),
-        Err(Errno::LOOP | Errno::NOTDIR) => {
-            let kind = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)
-                .map(|stat| FileType::from_raw_mode(stat.st_mode));
-            let shown = name.display();
-            Err(other(match kind {
-                Ok(FileType::Symlink) => format!("{shown} is a symbolic link, and squire follows none here"),
-                _ => format!("{shown} is no directory"),
-            }))
-        }
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// The names in a directory, in no order; none where it does not exist.
@@ -185,17 +170,34 @@ pub fn names_in(directory: &Path) -> io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-fn write_new(directory: &OwnedFd, name: &str, bytes: &[u8], mode: Mode) -> io::Result<()> {
+/// Writes a file that must not exist, with these permissions under any umask; on an error nothing is left.
+fn write_new(directory: &OwnedFd, name: &str, bytes: &[u8], mode: Mode) -> io::Result<File> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(directory, name, flags, Mode::RUSR | Mode::WUSR)?;
-    let written = rustix::fs::fchmod(&file, mode)
-        .map_err(io::Error::from)
-        .and_then(|()| File::from(file).write_all(bytes));
-    if written.is_err() {
+    let mut file = File::from(rustix::fs::openat(directory, name, flags, Mode::RUSR | Mode::WUSR)?);
+    let written =
+        rustix::fs::fchmod(&file, mode).map_err(io::Error::from).and_then(|()| file.write_all(bytes));
+    if let Err(error) = written {
         // What could not be written whole must not stay; the error that counts is the first.
         let _ = rustix::fs::unlinkat(directory, name, AtFlags::empty());
+        return Err(error);
     }
-    written
+    Ok(file)
+}
+
+/// A rename is on the disk once its directory is. Some file systems have no such call, and nothing better.
+fn sync_directory(directory: &OwnedFd) -> io::Result<()> {
+    match rustix::fs::fsync(directory) {
+        Ok(()) | Err(Errno::INVAL) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A removal of what somebody else removed already is done.
+fn unless_gone(removed: Result<(), Errno>) -> io::Result<()> {
+    match removed {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// 128 random bits as text.

@@ -1,5 +1,6 @@
 //! Directories of our own, which nobody else can enter.
 
+use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{DIRECTORY, is_ours, other, write_new};
+use super::{
+    AGENT_LIMIT, DIRECTORY, READ, is_ours, other, read_regular, sync_directory, unless_gone, write_new,
+};
 
 /// A directory of our own for one launch: 0700, with files that only the user can read.
 #[derive(Debug)]
@@ -51,7 +54,7 @@ impl PrivateDirectory {
 }
 
 /// Opens a directory that nobody else can write, made with its missing parents.
-fn private_base(base: &Path) -> io::Result<OwnedFd> {
+pub(super) fn private_base(base: &Path) -> io::Result<OwnedFd> {
     make_private(base)?;
     let flags = DIRECTORY | OFlags::NOFOLLOW;
     let handle = rustix::fs::open(base, flags, Mode::empty()).map_err(|error| match error {
@@ -100,21 +103,57 @@ pub fn is_private(path: &Path) -> bool {
     })
 }
 
-/// Writes or replaces a file of our own below a private directory, which is made where it is missing.
-pub fn write_private(directory: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+/// Writes or replaces a file of our own below a private directory, which is made where it is missing: whoever reads it
+/// finds the old bytes or the new. `temporary` is a name that nobody else uses.
+pub fn write_private(directory: &Path, name: &str, temporary: &str, bytes: &[u8]) -> io::Result<()> {
     let handle = private_base(directory)?;
-    write_new(&handle, name, bytes, Mode::RUSR | Mode::WUSR)
+    write_whole(&handle, name, temporary, bytes, |_| Ok(()))
+}
+
+/// As [`write_private`], and whoever reads it after a crash of the machine finds the old bytes or the new, too.
+pub fn write_lasting(directory: &Path, name: &str, temporary: &str, bytes: &[u8]) -> io::Result<()> {
+    let handle = private_base(directory)?;
+    write_whole(&handle, name, temporary, bytes, |file| Ok(rustix::fs::fsync(file)?))?;
+    sync_directory(&handle)
+}
+
+fn write_whole(
+    directory: &OwnedFd,
+    name: &str,
+    temporary: &str,
+    bytes: &[u8],
+    sync: impl FnOnce(&File) -> io::Result<()>,
+) -> io::Result<()> {
+    unless_gone(rustix::fs::unlinkat(directory, temporary, AtFlags::empty()))?;
+    let file = write_new(directory, temporary, bytes, Mode::RUSR | Mode::WUSR)?;
+    let written = sync(&file).and_then(|()| Ok(rustix::fs::renameat(directory, temporary, directory, name)?));
+    if written.is_err() {
+        // Of two failures the first is told.
+        let _ = rustix::fs::unlinkat(directory, temporary, AtFlags::empty());
+    }
+    written
+}
+
+/// Reads a file of our own; `None` where it does not exist. One that others could have written is refused.
+pub fn read_private(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let opened = rustix::fs::open(path, READ | OFlags::NOFOLLOW, Mode::empty());
+    let file = match opened {
+        Err(Errno::NOENT) => return Ok(None),
+        opened => opened?,
+    };
+    let (bytes, stat) = read_regular(file, AGENT_LIMIT)?;
+    if !is_ours(&stat) || Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH) {
+        return Err(other("it is not ours alone to write"));
+    }
+    Ok(Some(bytes))
+}
+
+/// Gives a file of our own another name in its directory.
+pub fn move_private(directory: &Path, from: &str, to: &str) -> io::Result<()> {
+    Ok(rustix::fs::rename(directory.join(from), directory.join(to))?)
 }
 
 /// Removes one file of our own, where it is still there.
 pub fn remove_private(directory: &Path, name: &str) -> io::Result<()> {
     unless_gone(rustix::fs::unlink(directory.join(name)))
-}
-
-/// A removal of what somebody else removed already is done.
-fn unless_gone(removed: Result<(), Errno>) -> io::Result<()> {
-    match removed {
-        Ok(()) | Err(Errno::NOENT) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
 }

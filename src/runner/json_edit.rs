@@ -49,28 +49,28 @@ fn add_to_body(text: &str, at: &str, entries: &Map<String, Value>) -> Result<Str
     Ok(splice(text, splices))
 }
 
-/// Takes our entries out of a text that somebody edited after we made `ours` of `original`. `None` where nothing of
-/// the user's is left in a file that we made.
+/// Takes our entries out of a text that somebody edited after we made `ours` of `original`; `is_ours` knows them by name
+/// and text. `None` where nothing of the user's is left in a file that we made.
 ///
 /// An edit beside our entries is applied to the original. Otherwise our entries are taken out one by one: one that is
 /// no longer as we wrote it is left, and where the original had one of the same name, that comes back.
 pub(super) fn take_out(
     text: &str,
     at: &str,
-    entries: &Map<String, Value>,
+    is_ours: impl Fn(&str, &str) -> bool,
     original: Option<&str>,
     ours: &str,
 ) -> Result<Option<String>, String> {
     let (mark, text) = split_mark(text);
     let original = original.map(|original| split_mark(original).1);
-    let taken = take_out_of_body(text, at, entries, original, split_mark(ours).1)?;
+    let taken = take_out_of_body(text, at, is_ours, original, split_mark(ours).1)?;
     Ok(taken.map(|text| format!("{mark}{text}")))
 }
 
 fn take_out_of_body(
     text: &str,
     at: &str,
-    entries: &Map<String, Value>,
+    is_ours: impl Fn(&str, &str) -> bool,
     original: Option<&str>,
     ours: &str,
 ) -> Result<Option<String>, String> {
@@ -90,7 +90,7 @@ fn take_out_of_body(
     for property in &servers.properties {
         let name = property.name.as_str();
         let written = text.get(bytes(&property.value)).unwrap_or_default();
-        if entries.get(name) != squire_strategies::parse_jsonc(written.as_bytes()).ok().as_ref() {
+        if !is_ours(name, written) {
             continue;
         }
         let own = original_servers.and_then(|servers| servers.get(name)).map(|own| bytes(&own.value));
@@ -209,7 +209,10 @@ mod tests {
     }
 
     fn back(edited: &str, original: Option<&str>, ours: &str) -> Option<String> {
-        take_out(edited, "mcpServers", &entries(), original, ours).unwrap()
+        let is_ours = |name: &str, written: &str| {
+            entries().get(name) == squire_strategies::parse_jsonc(written.as_bytes()).ok().as_ref()
+        };
+        take_out(edited, "mcpServers", is_ours, original, ours).unwrap()
     }
 
     #[test]

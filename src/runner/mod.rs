@@ -6,8 +6,10 @@
 mod child;
 mod contents;
 mod json_edit;
+mod leftovers;
 mod limits;
 mod merge;
+mod owner;
 mod program;
 mod record;
 mod splice;
@@ -22,6 +24,7 @@ use anyhow::{Context, Result, anyhow};
 use squire_strategies::{Argument, LAUNCH_VARIABLE, Program};
 
 pub use contents::fetch;
+pub use leftovers::settle;
 pub use program::{Boundaries, NotRunnable, look_up};
 pub use record::read as read_record;
 
@@ -125,7 +128,7 @@ fn start(
     plan: &Plan,
     program: &AgentProgram,
     surroundings: Surroundings<'_>,
-    staged: &Staged<'_>,
+    staged: &Staged,
     announce: impl FnOnce(),
     watch: &mut Option<Watch>,
 ) -> Result<Exit> {
@@ -171,7 +174,7 @@ impl Spelled<'_> {
     }
 }
 
-fn spell<'a>(argument: &'a Argument, staged: &Staged<'_>) -> Result<Spelled<'a>> {
+fn spell<'a>(argument: &'a Argument, staged: &Staged) -> Result<Spelled<'a>> {
     let mut text = OsString::from(&argument.text);
     if let Some(file) = argument.file {
         text.push(staged.path_of(file).with_context(|| format!("no file {file} was staged"))?);
@@ -183,7 +186,7 @@ fn prepare(
     plan: &Plan,
     program: &AgentProgram,
     environment: &Environment,
-    staged: &Staged<'_>,
+    staged: &Staged,
 ) -> Result<Command> {
     let spelled = |argument| spell(argument, staged);
     let leading = plan.artifacts.leading.iter().map(spelled).collect::<Result<Vec<_>>>()?;

@@ -6,29 +6,26 @@ use anyhow::{Context, Result, ensure};
 use squire_strategies::File;
 
 use super::Surroundings;
-use super::merge::Merged;
+use super::merge::{Merged, Target};
 use super::record::Record;
 use crate::files::{self, PrivateDirectory};
 use crate::output::Output;
 use crate::plan::Plan;
 
-/// A file of the project as it was before the launch.
-const BEFORE: &str = "before";
-
 /// Everything that a launch staged.
 #[derive(Debug, Default)]
-pub(super) struct Staged<'plan> {
+pub(super) struct Staged {
     private: Option<PrivateDirectory>,
     paths: Vec<(&'static str, PathBuf)>,
-    merged: Vec<Merged<'plan>>,
+    merged: Vec<Merged>,
     record: Option<Record>,
 }
 
-impl<'plan> Staged<'plan> {
+impl Staged {
     /// Stages a plan. On an error nothing is left.
-    pub(super) fn new(plan: &'plan Plan, surroundings: Surroundings<'_>, output: Output) -> Result<Self> {
+    pub(super) fn new(plan: &Plan, surroundings: Surroundings<'_>, output: Output) -> Result<Self> {
         let mut staged = Self::default();
-        match staged.fill(plan, surroundings) {
+        match staged.fill(plan, surroundings, output) {
             Ok(()) => Ok(staged),
             Err(error) => {
                 staged.undo(output);
@@ -37,7 +34,7 @@ impl<'plan> Staged<'plan> {
         }
     }
 
-    fn fill(&mut self, plan: &'plan Plan, surroundings: Surroundings<'_>) -> Result<()> {
+    fn fill(&mut self, plan: &Plan, surroundings: Surroundings<'_>, output: Output) -> Result<()> {
         let room = Room { plan, surroundings, base: private_base(surroundings), id: files::random_name()? };
         for file in &plan.artifacts.files {
             match file {
@@ -53,9 +50,9 @@ impl<'plan> Staged<'plan> {
                         !is_home,
                         "the working directory is the home directory, whose {path} is the agent's own: launch from a project"
                     );
-                    let keep = |original: &[u8]| self.write_private(&room, BEFORE, original);
-                    let merged = Merged::apply(directory, path, at, entries, keep)?;
-                    self.merged.push(merged);
+                    let target = Target { directory, path, at };
+                    let state = &surroundings.directories.state;
+                    self.merged.push(Merged::enter(state, &target, &room.id, entries, output)?);
                 }
             }
         }
@@ -99,20 +96,12 @@ impl<'plan> Staged<'plan> {
         self.record.as_ref().map(|record| record.id.as_str())
     }
 
-    /// Puts everything back; what can't be is told. A file of the project that can't be put back is kept as it was.
+    /// Puts everything back; what can't be is told.
     pub(super) fn undo(&mut self, output: Output) {
-        let mut kept = false;
-        for error in self.merged.drain(..).map(Merged::undo).filter_map(Result::err) {
-            kept = true;
-            let before = self.private.as_ref().map(|private| private.path().join(BEFORE));
-            let copy = before.filter(|before| files::exists(before));
-            let copy = copy.map(|copy| format!("; as it was: {}", copy.display())).unwrap_or_default();
-            output.message(&format!("{error:#}{copy}"));
-        }
-        let private = self.private.take().filter(|_| !kept);
-        let private = private.map(|private| private.remove().context("a private file is left"));
+        let merged = self.merged.drain(..).map(|merged| merged.leave(output));
+        let private = self.private.take().map(|private| private.remove().context("a private file is left"));
         let record = self.record.take().map(Record::remove);
-        for error in private.into_iter().chain(record).filter_map(Result::err) {
+        for error in merged.chain(private).chain(record).filter_map(Result::err) {
             output.message(&format!("{error:#}"));
         }
     }

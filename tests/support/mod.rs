@@ -374,6 +374,27 @@ impl Run {
         self.path("agent.json").exists()
     }
 
+    /// Every file below the state directory but what remembers for a day that a launch ended, for "nothing is left".
+    #[track_caller]
+    pub(crate) fn state_left(&self) -> Vec<String> {
+        let mut files = self.files_below("home/.local");
+        let merges = "state/squire/merges/";
+        let journals: Vec<String> = files
+            .iter()
+            .filter(|file| file.starts_with(merges) && file.ends_with(".json"))
+            .cloned()
+            .collect();
+        for journal in journals {
+            let text = fs::read_to_string(self.path("home/.local").join(&journal)).unwrap();
+            let parsed: Value = serde_json::from_str(&text).unwrap();
+            let launches = parsed["launches"].as_array().unwrap();
+            assert!(launches.iter().all(|launch| launch["ended"].is_u64()), "{text}");
+            let lock = journal.replace(".json", ".lock");
+            files.retain(|file| *file != journal && *file != lock);
+        }
+        files
+    }
+
     /// Every file below a directory, for "nothing is left".
     pub(crate) fn files_below(&self, relative: &str) -> Vec<String> {
         let mut files = Vec::new();
@@ -445,15 +466,18 @@ fn snapshot(root: &Path) -> Snapshot {
 }
 
 /// Replaces what differs between two runs: the test's directory by `<T>`, programs by `<squire>` and `<server>`, the
-/// random name of a private directory by `<private>`, times by `<n> ms`.
+/// random names by `<private>`, times by `<n> ms`.
 pub(crate) fn normal(text: &str, root: &Path) -> String {
     let mut text = text
         .replace(root.to_str().unwrap(), "<T>")
         .replace(SQUIRE, "<squire>")
         .replace(fake_server().to_str().unwrap(), "<server>");
     let is_random = |word: &str| word.len() == 32 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let words: Vec<String> =
-        text.split(['/', ' ', '"', '=']).filter(|word| is_random(word)).map(str::to_owned).collect();
+    let words: Vec<String> = text
+        .split(['/', ' ', '"', '=', '.', '-'])
+        .filter(|word| is_random(word))
+        .map(str::to_owned)
+        .collect();
     for word in words {
         text = text.replace(&word, "<private>");
     }

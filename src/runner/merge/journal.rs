@@ -1,0 +1,264 @@
+//! What is known of a file of the project while launches have entries in it, and for a day afterwards. Pure.
+//!
+//! A journal is written before the file is changed. Its two contents of the step that comes next both stand for the
+//! user's own text, so wherever a process dies, the user's text is known; a launch that ended stays in it, so that an
+//! editor that read the file before and saves it later brings no entry of ours back.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use super::super::json_edit;
+use super::super::owner::{Now, Owner};
+use crate::files::{Held, Identity, hexadecimal};
+
+/// How long an editor's stale copy is reckoned with, in seconds.
+const REMEMBERED: u64 = 24 * 60 * 60;
+
+/// The format that this squire writes and reads.
+const VERSION: u32 = 1;
+
+pub(super) const NOT_TEXT: &str = "it is not UTF-8";
+
+/// Entries by name.
+pub(super) type Entries = Map<String, Value>;
+
+/// The state of one file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Journal {
+    version: u32,
+    /// The real path of the directory that the agent was launched in.
+    pub(super) root: String,
+    /// The file below it.
+    pub(super) path: String,
+    /// The object at the file's top level that the entries are in.
+    pub(super) at: String,
+    /// What the names of our own that stand beside the file for a moment are made of.
+    pub(super) token: String,
+    /// What the user has.
+    original: Option<Original>,
+    /// The directory that we made for the file.
+    pub(super) directory: Option<Identity>,
+    /// The digests of the contents before and after the latest change; both stand for the original.
+    step: Vec<String>,
+    /// Those that have entries in the file, and those that had.
+    launches: Vec<Launch>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Original {
+    text: String,
+    mode: u32,
+}
+
+/// One launch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Launch {
+    id: String,
+    owner: Owner,
+    entries: Entries,
+    /// When it ended, in seconds since 1970.
+    ended: Option<u64>,
+}
+
+impl Journal {
+    /// Of a file that no launch has changed.
+    pub(super) fn new(root: &str, path: &str, at: &str, token: String) -> Self {
+        Self {
+            version: VERSION,
+            root: root.into(),
+            path: path.into(),
+            at: at.into(),
+            token,
+            original: None,
+            directory: None,
+            step: Vec::new(),
+            launches: Vec::new(),
+        }
+    }
+
+    /// Reads one; the error says why it can't be.
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
+        let journal: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        if journal.version == VERSION {
+            Ok(journal)
+        } else {
+            Err(format!("its version is {}, and this squire knows {VERSION}", journal.version))
+        }
+    }
+
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        format!("{}\n", serde_json::json!(self)).into_bytes()
+    }
+
+    /// Whether bytes are a content of the latest change: what the original stands behind.
+    pub(super) fn stands_for_original(&self, bytes: &[u8]) -> bool {
+        self.step.contains(&digest(bytes))
+    }
+
+    /// What the file held before launches changed it.
+    pub(super) fn original(&self) -> Option<&str> {
+        self.original.as_ref().map(|original| original.text.as_str())
+    }
+
+    /// What the user has of what the file holds now: to the byte where nobody edited it meanwhile, else all but our
+    /// entries. The error says why they can't be told apart.
+    pub(super) fn users(&self, current: Option<&Held>) -> Result<Option<Held>, String> {
+        // Deleted meanwhile: then that is what the user wants.
+        let Some(Held { bytes, mode }) = current else { return Ok(None) };
+        let own = |text: &str| Held { bytes: text.as_bytes().to_vec(), mode: *mode };
+        if self.stands_for_original(bytes) {
+            return Ok(self.original().map(own));
+        }
+        let no_text = |_| NOT_TEXT.to_owned();
+        if self.launches.is_empty() {
+            return std::str::from_utf8(bytes).map_err(no_text).map(|text| Some(own(text)));
+        }
+        if self.is_at_rest() && !self.mentions_ours(bytes) {
+            return Ok(current.cloned());
+        }
+        let text = std::str::from_utf8(bytes).map_err(no_text)?;
+        let ours = json_edit::add(self.original().unwrap_or_default(), &self.at, &self.entries())?;
+        let is_ours = |name: &str, written: &str| self.is_ours(name, written);
+        let own_text = json_edit::take_out(text, &self.at, is_ours, self.original(), &ours)?;
+        Ok(own_text.as_deref().map(own))
+    }
+
+    /// What is to stand in the file for the launches that run. The error says why it can't.
+    pub(super) fn with_entries(&self, users: Option<&Held>) -> Result<Option<Held>, String> {
+        if self.is_at_rest() {
+            return Ok(users.cloned());
+        }
+        let text = users.map(|held| std::str::from_utf8(&held.bytes)).transpose().map_err(|_| NOT_TEXT)?;
+        let text = json_edit::add(text.unwrap_or_default(), &self.at, &self.entries())?;
+        Ok(Some(Held { bytes: text.into_bytes(), mode: users.map_or(0o600, |held| held.mode) }))
+    }
+
+    /// Notes what is about to be done, before it is done.
+    pub(super) fn step(&mut self, users: Option<&Held>, current: Option<&Held>, next: Option<&Held>) {
+        let text = |held: &Held| Original {
+            text: String::from_utf8_lossy(&held.bytes).into_owned(),
+            mode: held.mode,
+        };
+        self.original = users.map(text);
+        self.step = [current, next].into_iter().flatten().map(|held| digest(&held.bytes)).collect();
+    }
+
+    /// Whether no launch has entries in the file.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.running().next().is_none()
+    }
+
+    /// Whether nothing has to be remembered.
+    pub(super) fn is_spent(&self) -> bool {
+        self.launches.is_empty()
+    }
+
+    /// Whether all that is remembered is too old to matter.
+    pub(super) fn is_of_long_ago(&self, time: u64) -> bool {
+        self.launches.iter().all(|launch| is_long_ago(launch.ended, time))
+    }
+
+    pub(super) fn holds(&self, id: &str) -> bool {
+        self.running().any(|launch| launch.id == id)
+    }
+
+    /// Takes in a launch of this process.
+    pub(super) fn enter(&mut self, id: &str, entries: &Entries) {
+        let launch = Launch { id: id.into(), owner: Owner::this(), entries: entries.clone(), ended: None };
+        self.launches.push(launch);
+    }
+
+    /// Names that a running launch gives another meaning, each with the launch's process.
+    pub(super) fn clashes(&self, entries: &Entries) -> Vec<(String, i32)> {
+        let differs = |launch: &Launch, (name, entry): (&String, &Value)| {
+            launch.entries.get(name).is_some_and(|theirs| theirs != entry).then(|| name.clone())
+        };
+        self.running()
+            .flat_map(|launch| {
+                entries
+                    .iter()
+                    .filter_map(|ours| differs(launch, ours))
+                    .map(|name| (name, launch.owner.pid))
+                    .collect::<Vec<_>>()
+            })
+            .collect()
+    }
+
+    /// Forgets a launch that never came to be.
+    pub(super) fn forget(&mut self, id: &str) {
+        self.launches.retain(|launch| launch.id != id);
+    }
+
+    /// Marks the launches that have ended, by their id or their death, and forgets those of long ago.
+    pub(super) fn end(&mut self, ended: impl Fn(&str, &Owner) -> bool, time: u64) {
+        for launch in self.launches.iter_mut().filter(|launch| launch.ended.is_none()) {
+            if ended(&launch.id, &launch.owner) {
+                launch.ended = Some(time);
+            }
+        }
+        self.launches.retain(|launch| !is_long_ago(launch.ended, time));
+        // Of launches with the same entries the last is enough.
+        let all = std::mem::take(&mut self.launches);
+        for (index, launch) in all.iter().enumerate() {
+            let later = all.iter().skip(index + 1);
+            let repeated = launch.ended.is_some()
+                && later.filter(|later| later.ended.is_some()).any(|later| later.entries == launch.entries);
+            if !repeated {
+                self.launches.push(launch.clone());
+            }
+        }
+    }
+
+    /// Processes whose launch is noted as running.
+    pub(super) fn owners(&self) -> impl Iterator<Item = &Owner> {
+        self.running().map(|launch| &launch.owner)
+    }
+
+    /// Whether a launch that is noted as running has died.
+    pub(super) fn has_dead(&self, now: &Now) -> bool {
+        self.owners().any(|owner| !owner.is_alive(now))
+    }
+
+    fn running(&self) -> impl Iterator<Item = &Launch> {
+        self.launches.iter().filter(|launch| launch.ended.is_none())
+    }
+
+    /// The entries of all who run, else of those who ran; of two of one name the later launch's.
+    fn entries(&self) -> Entries {
+        let at_rest = self.is_at_rest();
+        let launches = self.launches.iter().filter(|launch| at_rest || launch.ended.is_none());
+        launches.flat_map(|launch| launch.entries.clone()).collect()
+    }
+
+    /// While a launch runs, an entry of the same value is ours, however an editor laid it out; afterwards one of the same
+    /// bytes, as the user may have written the like by hand.
+    fn is_ours(&self, name: &str, written: &str) -> bool {
+        let value = squire_strategies::parse_jsonc(written.as_bytes()).ok();
+        self.launches.iter().any(|launch| match (launch.entries.get(name), launch.ended) {
+            (Some(entry), None) => Some(entry) == value.as_ref(),
+            (Some(entry), Some(_)) => entry.to_string() == written,
+            (None, _) => false,
+        })
+    }
+
+    /// Whether an entry stands somewhere as we wrote it.
+    fn mentions_ours(&self, bytes: &[u8]) -> bool {
+        let text = String::from_utf8_lossy(bytes);
+        self.launches
+            .iter()
+            .flat_map(|launch| launch.entries.values())
+            .any(|entry| text.contains(&entry.to_string()))
+    }
+}
+
+fn is_long_ago(ended: Option<u64>, time: u64) -> bool {
+    ended.is_some_and(|ended| ended.saturating_add(REMEMBERED) <= time)
+}
+
+fn digest(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes))
+}
