@@ -18,7 +18,8 @@ enum Checkpoint {
     WhileTheAgentRuns,
 }
 
-pub(super) fn run() -> Counts {
+/// Of the shapes whose name holds a word.
+pub(super) fn run(word: &str) -> Counts {
     let checkpoints = |shape: &Shape| {
         let place = shape.place();
         let launch = trace(&mut place.traced_launch(), &place.root, |_| Order::GoOn);
@@ -32,7 +33,6 @@ pub(super) fn run() -> Counts {
         kill_cleanups(shape, checkpoint, counts);
     });
     counts.count("checkpoints of launches", all.len());
-    counts.count("shapes", SHAPES.len());
     counts
 }
 
@@ -40,18 +40,14 @@ pub(super) fn run() -> Counts {
 fn kill_cleanups(shape: Shape, checkpoint: Checkpoint, counts: &mut Counts) {
     for change in 0.. {
         let place = shape.place();
-        if !killed_launch(&place, checkpoint) {
+        let launch = killed_launch(&place, checkpoint);
+        if !was_killed(&launch) {
             counts.count("launches that ended before their checkpoint", 1);
             return;
         }
         let cleanup = killed_before_change(place.traced_next(), &place, change);
         if let Err(reason) = place.settle().and_then(|()| shape.check_restored(&place)) {
-            let last = cleanup.calls.last().map_or("", |call| call.name);
-            let at = match checkpoint {
-                Checkpoint::BeforeChange(number) => format!("before change {number}"),
-                Checkpoint::WhileTheAgentRuns => "while the agent ran".into(),
-            };
-            counts.wrong(format!("killed {at}, clean-up before change {change} ({last}): {reason}"));
+            counts.wrong(format!("launch {}, clean-up {}: {reason}", end(&launch), end(&cleanup)));
         }
         counts.count("runs", 1);
         if !was_killed(&cleanup) {
@@ -62,9 +58,9 @@ fn kill_cleanups(shape: Shape, checkpoint: Checkpoint, counts: &mut Counts) {
     }
 }
 
-fn killed_launch(place: &Place, checkpoint: Checkpoint) -> bool {
+fn killed_launch(place: &Place, checkpoint: Checkpoint) -> Trace {
     let command = place.traced_launch();
-    was_killed(&match checkpoint {
+    match checkpoint {
         Checkpoint::BeforeChange(change) => killed_before_change(command, place, change),
         Checkpoint::WhileTheAgentRuns => {
             let mut started = false;
@@ -74,7 +70,21 @@ fn killed_launch(place: &Place, checkpoint: Checkpoint) -> bool {
                 runs
             })
         }
-    })
+    }
+}
+
+/// Between which changes it was killed.
+fn end(trace: &Trace) -> String {
+    let changes: Vec<&Call> = trace.calls.iter().filter(|call| is_change(call)).collect();
+    let told = |call: &&Call| format!("{} {:?}", call.name, call.paths);
+    match changes.as_slice() {
+        _ if !was_killed(trace) => "ended".into(),
+        [.., made, next] if next.result.is_none() => {
+            format!("killed after {}, before {}", told(made), told(next))
+        }
+        [.., made] if made.result.is_some() => format!("killed after {}", told(made)),
+        _ => "killed before any change".into(),
+    }
 }
 
 fn killed_before_change(command: Command, place: &Place, change: usize) -> Trace {

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -30,13 +30,13 @@ pub(super) fn run(rounds: usize) -> Counts {
         let last = std::thread::scope(|scope| {
             let editor = scope.spawn(|| edit(&place, by_rename, &launches_end));
             let launches: Vec<_> = (0..LAUNCHES).map(|_| scope.spawn(|| launch(&place))).collect();
-            let killed = launches.into_iter().map(|launch| usize::from(launch.join().unwrap()));
-            counts.count("launches killed", killed.sum());
+            for launch in launches {
+                counts.count(&format!("launches {}", launch.join().unwrap()), 1);
+            }
             launches_end.store(true, Ordering::Relaxed);
             editor.join().unwrap()
         });
         counts.count("rounds", 1);
-        counts.count("launches", LAUNCHES);
         counts.count(if by_rename { "saves by rename" } else { "saves in place" }, last.saves);
         counts.count("reads amid an exchange, put right at once", last.late);
         counts.count("reads put right by the next command", last.settled);
@@ -51,8 +51,8 @@ pub(super) fn run(rounds: usize) -> Counts {
     })
 }
 
-/// One launch; whether it was killed.
-fn launch(place: &Place) -> bool {
+/// One launch, and what became of it.
+fn launch(place: &Place) -> &'static str {
     let mut random = Random::new();
     random.pause(Duration::from_millis(10));
     let agent = random.time(Duration::from_millis(10));
@@ -62,14 +62,14 @@ fn launch(place: &Place) -> bool {
         random.pause(Duration::from_millis(30));
         launch.kill().unwrap();
     }
-    wait(launch);
-    is_killed
-}
-
-/// Until the agent has ended, too: then nobody holds its stdout.
-fn wait(mut launch: Child) {
-    launch.wait().unwrap();
+    let status = launch.wait().unwrap();
+    // Its agent has ended, too, once nobody holds its stdout any more.
     launch.stdout.take().unwrap().read_to_end(&mut Vec::new()).unwrap();
+    match status.code() {
+        Some(0) => "that ran their agent to its end",
+        Some(_) => "that refused",
+        None => "that were killed",
+    }
 }
 
 #[derive(Default)]

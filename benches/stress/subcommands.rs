@@ -34,7 +34,7 @@ pub(super) fn run() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let count = |usual| words.get(1).map_or(usual, |count| count.parse().unwrap());
     let counts = match words.first().map(String::as_str) {
-        Some("checkpoints") => checkpoints::run(),
+        Some("checkpoints") => checkpoints::run(words.get(1).map_or("", String::as_str)),
         Some("kills") => kills::run(count(2000)),
         Some("editor") => editor::run(count(500)),
         Some("flips") => flips::run(count(1000)),
