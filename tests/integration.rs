@@ -25,6 +25,7 @@ mod gateway;
 mod generated;
 mod golden;
 mod inspecting;
+mod journal;
 mod launch_options;
 mod launching;
 mod layers;

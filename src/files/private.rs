@@ -55,9 +55,15 @@ impl PrivateDirectory {
 
 /// Opens a directory that nobody else can write, made with its missing parents.
 pub(super) fn private_base(base: &Path) -> io::Result<OwnedFd> {
-    make_private(base)?;
-    let flags = DIRECTORY | OFlags::NOFOLLOW;
-    let handle = rustix::fs::open(base, flags, Mode::empty()).map_err(|error| match error {
+    let open = || rustix::fs::open(base, DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
+    let opened = match open() {
+        Err(Errno::NOENT) => {
+            make_private(base)?;
+            open()
+        }
+        opened => opened,
+    };
+    let handle = opened.map_err(|error| match error {
         Errno::LOOP | Errno::NOTDIR => other(format!("{} is no directory of its own", base.display())),
         error => error.into(),
     })?;

@@ -49,8 +49,8 @@ fn add_to_body(text: &str, at: &str, entries: &Map<String, Value>) -> Result<Str
     Ok(splice(text, splices))
 }
 
-/// Takes our entries out of a text that somebody edited after we made `ours` of `original`; `is_ours` knows them by name
-/// and text. `None` where nothing of the user's is left in a file that we made.
+/// Takes our entries out of a text that somebody edited after we made `ours`, where that is still known, of `original`;
+/// `is_ours` knows them by name and text. `None` where nothing of the user's is left in a file that we made.
 ///
 /// An edit beside our entries is applied to the original. Otherwise our entries are taken out one by one: one that is
 /// no longer as we wrote it is left, and where the original had one of the same name, that comes back.
@@ -59,11 +59,11 @@ pub(super) fn take_out(
     at: &str,
     is_ours: impl Fn(&str, &str) -> bool,
     original: Option<&str>,
-    ours: &str,
+    ours: Option<&str>,
 ) -> Result<Option<String>, String> {
     let (mark, text) = split_mark(text);
     let original = original.map(|original| split_mark(original).1);
-    let taken = take_out_of_body(text, at, is_ours, original, split_mark(ours).1)?;
+    let taken = take_out_of_body(text, at, is_ours, original, ours.map(|ours| split_mark(ours).1))?;
     Ok(taken.map(|text| format!("{mark}{text}")))
 }
 
@@ -72,10 +72,11 @@ fn take_out_of_body(
     at: &str,
     is_ours: impl Fn(&str, &str) -> bool,
     original: Option<&str>,
-    ours: &str,
+    ours: Option<&str>,
 ) -> Result<Option<String>, String> {
     let parsed = parse(text)?;
-    if let Some(rebased) = original.and_then(|original| rebase(original, ours, text))
+    if let Some((original, ours)) = original.zip(ours)
+        && let Some(rebased) = rebase(original, ours, text)
         && parse(&rebased).is_ok()
     {
         return Ok(Some(rebased));
@@ -101,6 +102,9 @@ fn take_out_of_body(
             splices.push(Splice { range: with_comma(text, bytes(property)), text: String::new() });
             removed += 1;
         }
+    }
+    if splices.is_empty() {
+        return Ok(Some(text.to_owned()));
     }
     let ours_alone = removed == servers.properties.len() && original_servers.is_none();
     if let Some(whole) = root.and_then(|root| root.get(at)).filter(|_| ours_alone) {
@@ -212,7 +216,7 @@ mod tests {
         let is_ours = |name: &str, written: &str| {
             entries().get(name) == squire_strategies::parse_jsonc(written.as_bytes()).ok().as_ref()
         };
-        take_out(edited, "mcpServers", is_ours, original, ours).unwrap()
+        take_out(edited, "mcpServers", is_ours, original, Some(ours)).unwrap()
     }
 
     #[test]

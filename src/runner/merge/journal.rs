@@ -4,6 +4,8 @@
 //! user's own text, so wherever a process dies, the user's text is known; a launch that ended stays in it, so that an
 //! editor that read the file before and saves it later brings no entry of ours back.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -42,8 +44,10 @@ pub(super) struct Journal {
     pub(super) directory: Option<Identity>,
     /// The digests of the contents before and after the latest change; both stand for the original.
     step: Vec<String>,
-    /// Those that have entries in the file, and those that had.
+    /// Those that have entries in the file.
     launches: Vec<Launch>,
+    /// Those that had.
+    ended: Vec<Ended>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,8 +64,16 @@ struct Launch {
     id: String,
     owner: Owner,
     entries: Entries,
-    /// When it ended, in seconds since 1970.
-    ended: Option<u64>,
+}
+
+/// What an old copy of the file may bring back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ended {
+    /// In seconds since 1970.
+    time: u64,
+    /// The digest of each entry's text.
+    entries: BTreeMap<String, String>,
 }
 
 impl Journal {
@@ -77,6 +89,7 @@ impl Journal {
             directory: None,
             step: Vec::new(),
             launches: Vec::new(),
+            ended: Vec::new(),
         }
     }
 
@@ -113,18 +126,25 @@ impl Journal {
         if self.stands_for_original(bytes) {
             return Ok(self.original().map(own));
         }
-        let no_text = |_| NOT_TEXT.to_owned();
-        if self.launches.is_empty() {
-            return std::str::from_utf8(bytes).map_err(no_text).map(|text| Some(own(text)));
-        }
-        if self.is_at_rest() && !self.mentions_ours(bytes) {
+        if self.is_spent() {
             return Ok(current.cloned());
         }
-        let text = std::str::from_utf8(bytes).map_err(no_text)?;
-        let ours = json_edit::add(self.original().unwrap_or_default(), &self.at, &self.entries())?;
-        let is_ours = |name: &str, written: &str| self.is_ours(name, written);
-        let own_text = json_edit::take_out(text, &self.at, is_ours, self.original(), &ours)?;
-        Ok(own_text.as_deref().map(own))
+        let taken_out = std::str::from_utf8(bytes).map_err(|_| NOT_TEXT.to_owned()).and_then(|text| {
+            let ours = match self.original() {
+                Some(original) if !self.is_at_rest() => {
+                    Some(json_edit::add(original, &self.at, &self.entries())?)
+                }
+                Some(_) | None => None,
+            };
+            let is_ours = |name: &str, written: &str| self.is_ours(name, written);
+            json_edit::take_out(text, &self.at, is_ours, self.original(), ours.as_deref())
+        });
+        match taken_out {
+            Ok(text) => Ok(text.as_deref().map(own)),
+            // Nobody's launch, and perhaps half an edit: no business of ours.
+            Err(_) if self.is_at_rest() => Ok(current.cloned()),
+            Err(reason) => Err(reason),
+        }
     }
 
     /// What is to stand in the file for the launches that run. The error says why it can't.
@@ -149,26 +169,26 @@ impl Journal {
 
     /// Whether no launch has entries in the file.
     pub(super) fn is_at_rest(&self) -> bool {
-        self.running().next().is_none()
+        self.launches.is_empty()
     }
 
     /// Whether nothing has to be remembered.
     pub(super) fn is_spent(&self) -> bool {
-        self.launches.is_empty()
+        self.launches.is_empty() && self.ended.is_empty()
     }
 
     /// Whether all that is remembered is too old to matter.
     pub(super) fn is_of_long_ago(&self, time: u64) -> bool {
-        self.launches.iter().all(|launch| is_long_ago(launch.ended, time))
+        self.ended.iter().all(|ended| ended.is_long_ago(time))
     }
 
     pub(super) fn holds(&self, id: &str) -> bool {
-        self.running().any(|launch| launch.id == id)
+        self.launches.iter().any(|launch| launch.id == id)
     }
 
     /// Takes in a launch of this process.
     pub(super) fn enter(&mut self, id: &str, entries: &Entries) {
-        let launch = Launch { id: id.into(), owner: Owner::this(), entries: entries.clone(), ended: None };
+        let launch = Launch { id: id.into(), owner: Owner::this(), entries: entries.clone() };
         self.launches.push(launch);
     }
 
@@ -177,7 +197,8 @@ impl Journal {
         let differs = |launch: &Launch, (name, entry): (&String, &Value)| {
             launch.entries.get(name).is_some_and(|theirs| theirs != entry).then(|| name.clone())
         };
-        self.running()
+        self.launches
+            .iter()
             .flat_map(|launch| {
                 entries
                     .iter()
@@ -193,29 +214,25 @@ impl Journal {
         self.launches.retain(|launch| launch.id != id);
     }
 
-    /// Marks the launches that have ended, by their id or their death, and forgets those of long ago.
-    pub(super) fn end(&mut self, ended: impl Fn(&str, &Owner) -> bool, time: u64) {
-        for launch in self.launches.iter_mut().filter(|launch| launch.ended.is_none()) {
-            if ended(&launch.id, &launch.owner) {
-                launch.ended = Some(time);
-            }
+    /// Notes which launches have ended, by their id or their death, and forgets those of long ago.
+    pub(super) fn end(&mut self, has_ended: impl Fn(&str, &Owner) -> bool, time: u64) {
+        let launches = std::mem::take(&mut self.launches);
+        let (ended, running) =
+            launches.into_iter().partition(|launch: &Launch| has_ended(&launch.id, &launch.owner));
+        self.launches = running;
+        for launch in ended {
+            let entries =
+                launch.entries.iter().map(|(name, entry)| (name.clone(), digest_of(entry))).collect();
+            // Of launches with the same entries the last is enough.
+            self.ended.retain(|ended| ended.entries != entries);
+            self.ended.push(Ended { time, entries });
         }
-        self.launches.retain(|launch| !is_long_ago(launch.ended, time));
-        // Of launches with the same entries the last is enough.
-        let all = std::mem::take(&mut self.launches);
-        for (index, launch) in all.iter().enumerate() {
-            let later = all.iter().skip(index + 1);
-            let repeated = launch.ended.is_some()
-                && later.filter(|later| later.ended.is_some()).any(|later| later.entries == launch.entries);
-            if !repeated {
-                self.launches.push(launch.clone());
-            }
-        }
+        self.ended.retain(|ended| !ended.is_long_ago(time));
     }
 
     /// Processes whose launch is noted as running.
     pub(super) fn owners(&self) -> impl Iterator<Item = &Owner> {
-        self.running().map(|launch| &launch.owner)
+        self.launches.iter().map(|launch| &launch.owner)
     }
 
     /// Whether a launch that is noted as running has died.
@@ -223,40 +240,32 @@ impl Journal {
         self.owners().any(|owner| !owner.is_alive(now))
     }
 
-    fn running(&self) -> impl Iterator<Item = &Launch> {
-        self.launches.iter().filter(|launch| launch.ended.is_none())
-    }
-
-    /// The entries of all who run, else of those who ran; of two of one name the later launch's.
+    /// The entries of all who run; of two of one name the later launch's.
     fn entries(&self) -> Entries {
-        let at_rest = self.is_at_rest();
-        let launches = self.launches.iter().filter(|launch| at_rest || launch.ended.is_none());
-        launches.flat_map(|launch| launch.entries.clone()).collect()
+        self.launches.iter().flat_map(|launch| launch.entries.clone()).collect()
     }
 
     /// While a launch runs, an entry of the same value is ours, however an editor laid it out; afterwards one of the same
     /// bytes, as the user may have written the like by hand.
     fn is_ours(&self, name: &str, written: &str) -> bool {
-        let value = squire_strategies::parse_jsonc(written.as_bytes()).ok();
-        self.launches.iter().any(|launch| match (launch.entries.get(name), launch.ended) {
-            (Some(entry), None) => Some(entry) == value.as_ref(),
-            (Some(entry), Some(_)) => entry.to_string() == written,
-            (None, _) => false,
-        })
-    }
-
-    /// Whether an entry stands somewhere as we wrote it.
-    fn mentions_ours(&self, bytes: &[u8]) -> bool {
-        let text = String::from_utf8_lossy(bytes);
-        self.launches
-            .iter()
-            .flat_map(|launch| launch.entries.values())
-            .any(|entry| text.contains(&entry.to_string()))
+        let mut of_running = self.launches.iter().filter_map(|launch| launch.entries.get(name)).peekable();
+        let value = of_running.peek().and_then(|_| squire_strategies::parse_jsonc(written.as_bytes()).ok());
+        let mut of_ended = self.ended.iter().filter_map(|ended| ended.entries.get(name)).peekable();
+        let text = of_ended.peek().map(|_| digest(written.as_bytes()));
+        of_running.any(|entry| Some(entry) == value.as_ref())
+            || of_ended.any(|entry| Some(entry) == text.as_ref())
     }
 }
 
-fn is_long_ago(ended: Option<u64>, time: u64) -> bool {
-    ended.is_some_and(|ended| ended.saturating_add(REMEMBERED) <= time)
+impl Ended {
+    fn is_long_ago(&self, time: u64) -> bool {
+        self.time.saturating_add(REMEMBERED) <= time
+    }
+}
+
+/// The digest of an entry as we write it.
+fn digest_of(entry: &Value) -> String {
+    digest(entry.to_string().as_bytes())
 }
 
 fn digest(bytes: &[u8]) -> String {

@@ -65,7 +65,7 @@ impl Merged {
         let (journal, began) = (journal_of(&store, fresh, output)?, SystemTime::now());
         for (name, pid) in journal.clashes(entries) {
             output.notice(&format!(
-                "{name} is another server in the launch of process {pid}, whose agent finds this one if it reads {} again",
+                "{name} means something else in the launch of process {pid}, whose agent finds this one if it reads {} again",
                 journal.shown().display()
             ));
         }
@@ -305,7 +305,7 @@ impl<'a> Session<'a> {
             && self.journal.is_at_rest()
             && git::knows(Path::new(&self.journal.root), &held, since)
         {
-            output.notice(&format!(
+            output.message(&format!(
                 "{}: it was staged or committed with entries of squire, which are no longer in it: git diff HEAD -- {}",
                 self.shown(), self.journal.path
             ));
