@@ -63,19 +63,18 @@ impl Launch {
         Clean { before: judgement::by_relative_path(&test), seen: judgement::seen(&test).unwrap(), trace }
     }
 
-    /// Fails every call once with every errno that fits.
-    fn fail_each(&self) {
+    /// Fails every call with every errno that fits; with `lasting` of a disk, once it is full or read-only.
+    fn fail_each(&self, lasting: bool) {
         let clean = self.clean();
         let mut table = Table::default();
         let mut wrong = Vec::new();
         for (occurrence, call) in numbered(&clean.trace.calls) {
-            for errno in errnos(call) {
-                match self.fail(&clean, call.name, occurrence, *errno) {
+            let lasts = |errno: &&Errno| matches!(errno, Errno::ENOSPC | Errno::EROFS) && !prints(call);
+            for errno in errnos(call).iter().filter(|errno| !lasting || lasts(errno)) {
+                let fault = Fault { name: call.name, occurrence, errno: *errno, lasting };
+                match self.fail(&clean, &fault) {
                     Ok(verdict) => table.add(call.name, *errno, verdict),
-                    Err(reason) => wrong.push(format!(
-                        "{} number {occurrence}, {:?} {errno}: {reason}",
-                        call.name, call.paths
-                    )),
+                    Err(reason) => wrong.push(format!("{fault:?}, {:?}: {reason}", call.paths)),
                 }
             }
         }
@@ -83,27 +82,44 @@ impl Launch {
         assert!(wrong.is_empty(), "{}: {} wrong\n{}", self.name, wrong.len(), wrong.join("\n"));
     }
 
-    fn fail(&self, clean: &Clean, name: &str, occurrence: usize, errno: Errno) -> Result<Verdict, String> {
+    /// Fails a call, and with `lasting` every later one that this errno befalls, too.
+    fn fail(&self, clean: &Clean, fault: &Fault) -> Result<Verdict, String> {
         // Another number of reads of a file of the kernel's, or of attempts, is no fault.
         for _ in 0..5 {
             let test = self.test();
             let (mut count, mut reached) = (0, None);
             let trace = test.clone().traced(|call| {
-                if call.name == name {
-                    count += 1;
-                    if count == occurrence {
-                        reached = Some(call.clone());
-                        return Order::Fail(errno);
-                    }
+                count += usize::from(call.name == fault.name);
+                if reached.is_none() && count == fault.occurrence {
+                    reached = Some(call.clone());
+                    return Order::Fail(fault.errno);
+                }
+                let is_befallen = fault.lasting && reached.is_some() && !prints(call);
+                if is_befallen && errnos(call).contains(&fault.errno) {
+                    return Order::Fail(fault.errno);
                 }
                 Order::GoOn
             });
             if let Some(call) = reached {
-                return clean.judge(&test, &trace, &call, errno);
+                return clean.judge(&test, &trace, &call, fault.errno);
             }
         }
         Err("it was not reached again".into())
     }
+}
+
+/// What is failed.
+#[derive(Debug)]
+struct Fault {
+    name: &'static str,
+    occurrence: usize,
+    errno: Errno,
+    lasting: bool,
+}
+
+/// Whether a call is squire's own word to its user.
+fn prints(call: &Call) -> bool {
+    call.name == "write" && matches!(call.arguments[0], 1 | 2)
 }
 
 /// Each call with which of its name it is, from one on.
@@ -145,22 +161,29 @@ impl Table {
 
 #[test]
 fn a_launch_of_cursor_that_changes_a_file() {
-    LAUNCHES[0].fail_each();
+    LAUNCHES[0].fail_each(false);
 }
 
 #[test]
 fn a_launch_of_cursor_that_makes_a_file() {
-    LAUNCHES[1].fail_each();
+    LAUNCHES[1].fail_each(false);
 }
 
 #[test]
 fn a_launch_of_claude() {
-    LAUNCHES[2].fail_each();
+    LAUNCHES[2].fail_each(false);
 }
 
 #[test]
 fn a_launch_of_codex() {
-    LAUNCHES[3].fail_each();
+    LAUNCHES[3].fail_each(false);
+}
+
+#[test]
+fn a_disk_that_stays_full_or_read_only() {
+    for launch in &LAUNCHES {
+        launch.fail_each(true);
+    }
 }
 
 /// What the launches call is what is failed and what can't fail: nothing is forgotten, and no reason is stale.

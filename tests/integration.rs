@@ -24,6 +24,8 @@ mod fields_of_servers;
 mod gateway;
 mod generated;
 mod golden;
+#[cfg(target_os = "linux")]
+mod hostile_files;
 mod inspecting;
 mod journal;
 mod launch_options;

@@ -26,8 +26,11 @@ pub(super) fn run(word: &str) -> Counts {
         let changes = launch.calls.iter().filter(|call| is_change(call)).count();
         (0..changes).map(Checkpoint::BeforeChange).chain([Checkpoint::WhileTheAgentRuns])
     };
-    let all: Vec<(Shape, Checkpoint)> =
-        SHAPES.iter().flat_map(|shape| checkpoints(shape).map(|checkpoint| (*shape, checkpoint))).collect();
+    let all: Vec<(Shape, Checkpoint)> = SHAPES
+        .iter()
+        .filter(|shape| shape.name.contains(word))
+        .flat_map(|shape| checkpoints(shape).map(|checkpoint| (*shape, checkpoint)))
+        .collect();
     let mut counts = parallel(all.len(), |piece, counts| {
         let (shape, checkpoint) = all[piece];
         kill_cleanups(shape, checkpoint, counts);

@@ -33,7 +33,8 @@ pub(super) fn errnos(call: &Call) -> &'static [Errno] {
     match call.name {
         "open" if makes(call.arguments[1]) => &[ENOSPC, EROFS, EIO, EMFILE, EACCES],
         "openat" if makes(call.arguments[2]) => &[ENOSPC, EROFS, EIO, EMFILE, EACCES],
-        "open" | "openat" | "execve" => &[EIO, EMFILE, EACCES],
+        // Its flags lie in memory; squire makes nothing with it.
+        "open" | "openat" | "openat2" | "execve" => &[EIO, EMFILE, EACCES],
         "mkdirat" | "renameat" | "renameat2" => &[ENOSPC, EROFS, EIO, EACCES],
         "unlinkat" | "unlink" | "rmdir" | "fchmod" | "fchmodat" => &[EROFS, EIO, EACCES],
         "write" | "fsync" | "fdatasync" | "ftruncate" => &[ENOSPC, EIO],
