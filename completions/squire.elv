@@ -27,6 +27,8 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand list 'List the servers with tier, state, route and origin'
             cand show 'Show one server: every value with its origin, what it may receive, and how each agent gets it'
             cand check 'Tell everything that is wrong or will be left out, for each agent; starts nothing'
+            cand doctor 'Look at the agents that are here, squire''s own directories, and what launches left'
+            cand clean 'Clear away what launches left; with --all everything that squire keeps, for uninstalling it'
             cand gateway 'Stand in a server''s place: what agents start'
             cand completions 'Print what a shell needs to complete command lines of squire'
             cand man 'Print a page of the manual'
@@ -66,6 +68,17 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand --agent 'Check for this agent alone, and whether it is installed'
             cand --json 'Print JSON'
             cand --sarif 'Print SARIF 2.1.0, which editors and CI show beside the lines'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;doctor'= {
+            cand --json 'Print JSON'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;clean'= {
+            cand --all 'Remove everything that squire keeps in its state directory; refused while launches run'
+            cand --json 'Print JSON'
             cand -h 'Print help'
             cand --help 'Print help'
         }

@@ -31,6 +31,8 @@ complete -c squire -n "__fish_squire_needs_command" -f -a "describe" -d 'Show ho
 complete -c squire -n "__fish_squire_needs_command" -f -a "list" -d 'List the servers with tier, state, route and origin'
 complete -c squire -n "__fish_squire_needs_command" -f -a "show" -d 'Show one server: every value with its origin, what it may receive, and how each agent gets it'
 complete -c squire -n "__fish_squire_needs_command" -f -a "check" -d 'Tell everything that is wrong or will be left out, for each agent; starts nothing'
+complete -c squire -n "__fish_squire_needs_command" -f -a "doctor" -d 'Look at the agents that are here, squire\'s own directories, and what launches left'
+complete -c squire -n "__fish_squire_needs_command" -f -a "clean" -d 'Clear away what launches left; with --all everything that squire keeps, for uninstalling it'
 complete -c squire -n "__fish_squire_needs_command" -f -a "gateway" -d 'Stand in a server\'s place: what agents start'
 complete -c squire -n "__fish_squire_needs_command" -f -a "completions" -d 'Print what a shell needs to complete command lines of squire'
 complete -c squire -n "__fish_squire_needs_command" -f -a "man" -d 'Print a page of the manual'
@@ -56,6 +58,11 @@ complete -c squire -n "__fish_squire_using_subcommand check" -l agent -d 'Check 
 complete -c squire -n "__fish_squire_using_subcommand check" -l json -d 'Print JSON'
 complete -c squire -n "__fish_squire_using_subcommand check" -l sarif -d 'Print SARIF 2.1.0, which editors and CI show beside the lines'
 complete -c squire -n "__fish_squire_using_subcommand check" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand doctor" -l json -d 'Print JSON'
+complete -c squire -n "__fish_squire_using_subcommand doctor" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand clean" -l all -d 'Remove everything that squire keeps in its state directory; refused while launches run'
+complete -c squire -n "__fish_squire_using_subcommand clean" -l json -d 'Print JSON'
+complete -c squire -n "__fish_squire_using_subcommand clean" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l agent -d 'The agent that it is started for' -r
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l project -d 'The project\'s real path' -r -F
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l profile -d 'The profiles of the launch' -r

@@ -35,6 +35,10 @@ pub enum Command {
     Show(Show),
     /// Tell everything that is wrong or will be left out, for each agent; starts nothing
     Check(Check),
+    /// Look at the agents that are here, squire's own directories, and what launches left
+    Doctor(Doctor),
+    /// Clear away what launches left; with --all everything that squire keeps, for uninstalling it
+    Clean(Clean),
     /// Stand in a server's place: what agents start
     Gateway(Gateway),
     /// Print what a shell needs to complete command lines of squire
@@ -56,12 +60,24 @@ begins with the line:
 }
 
 impl Command {
-    /// Whether it first settles what dead launches left: all do that a person calls to have something done.
+    /// Whether what dead launches left is settled before it begins: all do but what agents and shells call, and those
+    /// that do it themselves.
     pub fn settles(&self) -> bool {
         match self {
             Self::Launch(_) | Self::Describe(_) | Self::List(_) | Self::Show(_) | Self::Check(_) => true,
-            Self::Gateway(_) | Self::Completions(_) | Self::Man(_) | Self::Schema | Self::Inspect(_) => false,
+            Self::Doctor(_)
+            | Self::Clean(_)
+            | Self::Gateway(_)
+            | Self::Completions(_)
+            | Self::Man(_)
+            | Self::Schema
+            | Self::Inspect(_) => false,
         }
+    }
+
+    /// Whether it was asked to say nothing but failures.
+    pub fn is_quiet(&self) -> bool {
+        matches!(self, Self::Launch(launch) if launch.quiet)
     }
 }
 
@@ -179,6 +195,39 @@ pub struct Check {
     /// Print SARIF 2.1.0, which editors and CI show beside the lines
     #[arg(long)]
     pub sarif: bool,
+}
+
+/// `squire doctor`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  squire doctor
+  squire doctor --json | jq .findings
+
+Runs each agent's program with --version, and nothing else. Exit code 1: something is not as it should be.")]
+pub struct Doctor {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `squire clean`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  squire clean
+  squire clean --all && cargo uninstall squire
+
+Every command puts back what a launch that was killed left in a project, so there is rarely anything to clean. For a
+day after a launch squire remembers the entries that it put into a project's file, as an editor may save an old copy of
+it; `clean` forgets them. Exit code 1: something could not be put right, and is named.")]
+pub struct Clean {
+    /// Remove everything that squire keeps in its state directory; refused while launches run
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `squire gateway`.

@@ -52,7 +52,7 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
     };
     let environment = Environment::of_this_process(invoked_as);
     if cli.command.settles() {
-        commands::settle(&environment);
+        commands::settle(&environment, Output { quiet: cli.command.is_quiet() });
     }
     match cli.command {
         Command::Launch(launch) => commands::launch::run(&launch, &environment),
@@ -60,6 +60,8 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         Command::List(list) => commands::list::run(&list, &environment),
         Command::Show(show) => commands::show::run(&show, &environment),
         Command::Check(check) => commands::check::run(&check, &environment),
+        Command::Doctor(doctor) => commands::doctor::run(&doctor, &environment),
+        Command::Clean(clean) => commands::clean::run(&clean, &environment),
         Command::Gateway(gateway) => gateway::run(&gateway, &environment),
         Command::Completions(completions) => commands::completions::run(&completions),
         Command::Man(man) => commands::man::run(&man),

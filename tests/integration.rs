@@ -17,6 +17,7 @@ mod agents_rules;
 mod bad_input;
 mod checking;
 mod cursor_file;
+mod doctoring;
 mod exit_status;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod faults;

@@ -1,8 +1,10 @@
 //! One file a subcommand, and what several of them begin with.
 
 pub mod check;
+pub mod clean;
 pub mod completions;
 pub mod describe;
+pub mod doctor;
 pub mod inspect;
 pub mod launch;
 pub mod list;
@@ -24,19 +26,18 @@ use crate::report;
 use crate::resolve::{Resolution, Selection, UnknownSelection, resolve, settings, strategy, unknown_name};
 use crate::runner::{self, AgentProgram, NotRunnable};
 
-/// Settles what dead launches left, where squire's own directories can be trusted. What can't be settled is said and
-/// hinders no command.
-pub fn settle(environment: &Environment) {
-    let Ok(directories) = Directories::find(environment) else { return };
+/// Settles what dead launches left, where squire's own directories can be trusted. What can't be settled is said,
+/// hinders no command, and makes this `false`.
+pub fn settle(environment: &Environment, output: Output) -> bool {
+    let Ok(directories) = Directories::find(environment) else { return true };
     if !files::exists(&directories.state) {
-        return;
+        return true;
     }
     let home = environment.home();
     let project =
         environment.directory().ok().and_then(|directory| Project::find(directory, home.as_deref()));
-    if directories.refuse_foreign(project.as_ref(), environment).is_ok() {
-        runner::settle(&directories.state, Output::default());
-    }
+    let is_foreign = directories.refuse_foreign(project.as_ref(), environment).is_err();
+    is_foreign || runner::settle(&directories.state, output)
 }
 
 /// Where a command stands: squire's directories, the project around it and the layers.

@@ -58,6 +58,7 @@ impl Lock {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test makes its files")]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;

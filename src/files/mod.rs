@@ -5,6 +5,7 @@
 //! nothing that changes meanwhile leads elsewhere. Symbolic links above the root, and of the user's own files, are the
 //! user's business.
 
+mod attributes;
 mod beneath;
 mod lock;
 mod private;
@@ -23,8 +24,8 @@ use rustix::io::Errno;
 use beneath::open_beneath;
 pub use lock::Lock;
 pub use private::{
-    PrivateDirectory, is_private, move_private, read_private, remove_left_behind, remove_private,
-    write_lasting, write_private,
+    PrivateDirectory, is_private, move_private, read_private, remove_empty, remove_left_behind,
+    remove_private, write_lasting, write_private,
 };
 pub use project_file::{Held, Identity, ProjectFile};
 
@@ -70,6 +71,18 @@ pub fn is_executable(path: &Path) -> Result<bool, Errno> {
 /// Whether a directory belongs to this user or to root, or does not exist.
 pub fn is_ours_or_absent(path: &Path) -> bool {
     rustix::fs::stat(path).map_or(true, |stat| is_ours_or_roots(&stat))
+}
+
+/// What makes a directory of squire's own unsafe, if it exists: that somebody else owns it or can write into it.
+pub fn weakness(directory: &Path) -> Option<&'static str> {
+    let stat = rustix::fs::stat(directory).ok()?;
+    if !is_ours_or_roots(&stat) {
+        Some("it belongs to somebody else")
+    } else if Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH) {
+        Some("others can write into it")
+    } else {
+        None
+    }
 }
 
 /// The real path, where only the last components may be missing.

@@ -57,7 +57,7 @@ impl PrivateDirectory {
 pub(super) fn private_base(base: &Path) -> io::Result<OwnedFd> {
     let open = || rustix::fs::open(base, DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
     let opened = match open() {
-        Err(Errno::NOENT) => {
+        Err(Errno::NOENT | Errno::NOTDIR) => {
             make_private(base)?;
             open()
         }
@@ -157,6 +157,15 @@ pub fn read_private(path: &Path) -> io::Result<Option<Vec<u8>>> {
 /// Gives a file of our own another name in its directory.
 pub fn move_private(directory: &Path, from: &str, to: &str) -> io::Result<()> {
     Ok(rustix::fs::rename(directory.join(from), directory.join(to))?)
+}
+
+/// Removes a directory where it is empty; `false` where it is not, or not there.
+pub fn remove_empty(directory: &Path) -> io::Result<bool> {
+    match rustix::fs::rmdir(directory) {
+        Ok(()) => Ok(true),
+        Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Removes one file of our own, where it is still there.

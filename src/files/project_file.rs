@@ -14,7 +14,9 @@ use rustix::io::Errno;
 
 use super::beneath::open_beneath;
 use super::writers::wait_for_no_writer;
-use super::{DIRECTORY, LIMIT, READ, is_ours, other, read_regular, sync_directory, unless_gone, write_new};
+use super::{
+    DIRECTORY, LIMIT, READ, attributes, is_ours, other, read_regular, sync_directory, unless_gone, write_new,
+};
 
 /// A file `DIRECTORY/NAME` below a root.
 #[derive(Debug)]
@@ -127,8 +129,8 @@ impl ProjectFile {
     }
 
     fn create(&self, directory: &OwnedFd, new: &Held) -> io::Result<bool> {
-        self.stage(directory, new)?;
-        match self.rename(directory, &self.temporary("swap"), &self.name) {
+        self.stage(directory, new, None)?;
+        match rename(directory, &self.temporary("swap"), &self.name) {
             Ok(()) => Ok(true),
             Err(Errno::EXIST) => self.discard(directory).map(|()| false),
             Err(error) => self.discard(directory).and(Err(unsupported(error))),
@@ -136,7 +138,8 @@ impl ProjectFile {
     }
 
     fn exchange(&self, directory: &OwnedFd, read: &Held, new: &Held) -> io::Result<bool> {
-        let identity = self.stage(directory, new)?;
+        let Some(replaced) = open_beneath(directory, self.name.as_ref(), READ)? else { return Ok(false) };
+        let identity = self.stage(directory, new, Some(&replaced))?;
         if !self.swap(directory).or_else(|error| self.discard(directory).and(Err(error)))? {
             return self.discard(directory).map(|()| false);
         }
@@ -165,7 +168,7 @@ impl ProjectFile {
 
     fn remove(&self, directory: &OwnedFd, read: &Held) -> io::Result<bool> {
         let swap = self.temporary("swap");
-        match self.rename(directory, &self.name, &swap) {
+        match rename(directory, &self.name, &swap) {
             Ok(()) => {}
             Err(Errno::NOENT) => return Ok(false),
             Err(error) => return Err(unsupported(error)),
@@ -173,7 +176,7 @@ impl ProjectFile {
         if self.aside(directory)?.bytes.as_ref() == Some(&read.bytes) {
             return self.discard(directory).map(|()| true);
         }
-        match self.rename(directory, &swap, &self.name) {
+        match rename(directory, &swap, &self.name) {
             Ok(()) => Ok(false),
             // A newer save stands there already.
             Err(Errno::EXIST) => self.discard(directory).map(|()| false),
@@ -205,12 +208,12 @@ impl ProjectFile {
         if known(&aside.bytes) {
             return self.discard(directory).map(|()| None);
         }
-        match self.rename(directory, &self.temporary("swap"), &self.name) {
+        match rename(directory, &self.temporary("swap"), &self.name) {
             Ok(()) => return Ok(None),
             Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
-        let standing = self.at(directory, &self.name)?;
+        let standing = look(directory, &self.name)?;
         let older_stands = known(&standing.bytes)
             || modified(directory, &self.name)? < modified(directory, &self.temporary("swap"))?;
         if older_stands {
@@ -246,22 +249,23 @@ impl ProjectFile {
         format!(".squire-{}.{kind}", self.token)
     }
 
-    /// Writes what is to be put in, whole and on the disk before it gets the name that is exchanged.
-    fn stage(&self, directory: &OwnedFd, new: &Held) -> io::Result<Identity> {
+    /// Writes what is to be put in, whole and on the disk before it gets the name that is exchanged, with what else
+    /// the file has that it replaces.
+    fn stage(&self, directory: &OwnedFd, new: &Held, replaced: Option<&OwnedFd>) -> io::Result<Identity> {
         let (written, complete) = (self.temporary("new"), self.temporary("swap"));
         let file = write_new(directory, &written, &new.bytes, Mode::from_raw_mode(new.mode))?;
-        let staged = rustix::fs::fsync(&file)
-            .and_then(|()| rustix::fs::fstat(&file))
-            .and_then(|stat| self.rename(directory, &written, &complete).map(|()| identity(&stat)));
-        staged.map_err(|error| {
+        let staged = replaced
+            .map_or(Ok(()), |replaced| attributes::copy(replaced, &file))
+            .and_then(|()| Ok(rustix::fs::fsync(&file).and_then(|()| rustix::fs::fstat(&file))?))
+            .and_then(|stat| {
+                rename(directory, &written, &complete).map_err(unsupported)?;
+                Ok(identity(&stat))
+            });
+        if staged.is_err() {
             // Of two failures the first is told.
             let _ = rustix::fs::unlinkat(directory, &written, AtFlags::empty());
-            unsupported(error)
-        })
-    }
-
-    fn rename(&self, directory: &OwnedFd, from: &str, to: &str) -> Result<(), Errno> {
-        rustix::fs::renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE)
+        }
+        staged
     }
 
     /// Exchanges the file with what lies aside; `false` where there is no file.
@@ -279,20 +283,7 @@ impl ProjectFile {
     }
 
     fn aside(&self, directory: &OwnedFd) -> io::Result<Aside> {
-        self.at(directory, &self.temporary("swap"))
-    }
-
-    fn at(&self, directory: &OwnedFd, name: &str) -> io::Result<Aside> {
-        let stat = match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => stat,
-            Err(Errno::NOENT) => return Ok(Aside { identity: None, bytes: None }),
-            Err(error) => return Err(error.into()),
-        };
-        // What can't be read as a plain file of bounded size, or is being written, is nothing that squire put there.
-        let opened = open_beneath(directory, name.as_ref(), READ).ok().flatten();
-        let opened = opened.filter(wait_for_no_writer);
-        let bytes = opened.and_then(|file| read_regular(file, LIMIT).ok()).map(|(bytes, _)| bytes);
-        Ok(Aside { identity: Some(identity(&stat)), bytes })
+        look(directory, &self.temporary("swap"))
     }
 }
 
@@ -305,6 +296,23 @@ fn make_directory(parent: &OwnedFd, name: &str) -> io::Result<OwnedFd> {
     rustix::process::umask(umask);
     made?;
     open_beneath(parent, name.as_ref(), DIRECTORY)?.ok_or_else(|| other(format!("{name} vanished")))
+}
+
+fn rename(directory: &OwnedFd, from: &str, to: &str) -> Result<(), Errno> {
+    rustix::fs::renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE)
+}
+
+fn look(directory: &OwnedFd, name: &str) -> io::Result<Aside> {
+    let stat = match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => stat,
+        Err(Errno::NOENT) => return Ok(Aside { identity: None, bytes: None }),
+        Err(error) => return Err(error.into()),
+    };
+    // What can't be read as a plain file of bounded size, or is being written, is nothing that squire put there.
+    let opened = open_beneath(directory, name.as_ref(), READ).ok().flatten();
+    let opened = opened.filter(wait_for_no_writer);
+    let bytes = opened.and_then(|file| read_regular(file, LIMIT).ok()).map(|(bytes, _)| bytes);
+    Ok(Aside { identity: Some(identity(&stat)), bytes })
 }
 
 fn identity(stat: &Stat) -> Identity {

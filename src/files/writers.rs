@@ -1,7 +1,7 @@
 //! Whether somebody has a file open to write it.
 //!
 //! An editor that saves in place empties the file first and fills it afterwards. Taken away in between, the file would
-//! go, and the save with it. Only a lease, which the kernel refuses while there is a writer (fcntl(2), F_SETLEASE),
+//! go, and the save with it. Only a lease, which the kernel refuses while there is a writer (fcntl(2), `F_SETLEASE`),
 //! tells of one; no safe wrapper of it exists, which makes this the one module with unsafe code.
 
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -52,6 +52,7 @@ fn has_writer(_: &OwnedFd) -> bool {
 }
 
 #[cfg(all(test, target_os = "linux"))]
+#[expect(clippy::disallowed_methods, reason = "a test makes its files")]
 mod tests {
     use super::*;
     use std::fs::File;

@@ -14,6 +14,7 @@ mod program;
 mod record;
 mod splice;
 mod stage;
+mod version;
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -24,9 +25,11 @@ use anyhow::{Context, Result, anyhow};
 use squire_strategies::{Argument, LAUNCH_VARIABLE, Program};
 
 pub use contents::fetch;
-pub use leftovers::settle;
+pub use leftovers::{remove_state, settle};
+pub use merge::{Surveyed, forget, survey};
 pub use program::{Boundaries, NotRunnable, look_up};
-pub use record::read as read_record;
+pub use record::{Running, read as read_record, running};
+pub use version::version;
 
 use crate::config::Directories;
 use crate::environment::Environment;

@@ -109,21 +109,32 @@ pub(super) fn settle(state: &Path) {
     }
 }
 
-/// The ids of launches whose process lives, each with that process; for `squire doctor`.
-pub(super) fn running(state: &Path) -> Vec<(String, i32)> {
+/// A launch whose process lives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Running {
+    /// The launch's id.
+    pub id: String,
+    /// The agent's name as launched.
+    pub agent: String,
+    /// The process: the agent, or squire as its parent.
+    pub process: i32,
+}
+
+/// The launches that run.
+pub fn running(state: &Path) -> Vec<Running> {
     let directory = directory(state);
-    let names = files::names_in(&directory).unwrap_or_default();
+    let mut names = files::names_in(&directory).unwrap_or_default();
+    names.sort_unstable();
     let now = Now::look();
-    let owner = |name: &str| {
+    let running = |name: &std::ffi::OsString| {
+        let id = name.to_str()?.strip_suffix(".json")?;
         let bytes = files::read_private(&directory.join(name)).ok().flatten()?;
         let record: Value = serde_json::from_slice(&bytes).ok()?;
-        Owner::deserialize(&record["owner"]).ok().filter(|owner| owner.is_alive(&now))
+        let owner = Owner::deserialize(&record["owner"]).ok().filter(|owner| owner.is_alive(&now))?;
+        let agent = record["agent"].as_str().unwrap_or_default().to_owned();
+        Some(Running { id: id.to_owned(), agent, process: owner.pid })
     };
-    let ids = names.iter().filter_map(|name| name.to_str()?.strip_suffix(".json"));
-    let mut running: Vec<(String, i32)> =
-        ids.filter_map(|id| Some((id.to_owned(), owner(&format!("{id}.json"))?.pid))).collect();
-    running.sort_unstable();
-    running
+    names.iter().filter_map(running).collect()
 }
 
 fn directory(state: &Path) -> PathBuf {

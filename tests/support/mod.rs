@@ -381,7 +381,7 @@ impl Run {
         let merges = "state/squire/merges/";
         let journals: Vec<String> = files
             .iter()
-            .filter(|file| file.starts_with(merges) && file.ends_with(".json"))
+            .filter(|file| file.starts_with(merges) && file.strip_suffix(".json").is_some())
             .cloned()
             .collect();
         for journal in journals {

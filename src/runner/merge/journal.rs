@@ -5,6 +5,7 @@
 //! editor that read the file before and saves it later brings no entry of ours back.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -110,6 +111,11 @@ impl Journal {
     /// Whether bytes are a content of the latest change: what the original stands behind.
     pub(super) fn stands_for_original(&self, bytes: &[u8]) -> bool {
         self.step.contains(&digest(bytes))
+    }
+
+    /// The file's path.
+    pub(super) fn shown(&self) -> PathBuf {
+        Path::new(&self.root).join(&self.path)
     }
 
     /// What the file held before launches changed it.

@@ -107,6 +107,12 @@ impl Store {
         self.keep(&format!("{}{BEFORE}", self.key), text.as_bytes())
     }
 
+    /// Drops what [`Self::keep_original`] kept: it is in its place again.
+    pub(super) fn drop_original(&self) -> Result<()> {
+        files::remove_private(&self.directory, &format!("{}{BEFORE}", self.key))
+            .with_context(|| format!("a copy in {} can't be removed", self.directory.display()))
+    }
+
     fn keep(&self, name: &str, bytes: &[u8]) -> Result<PathBuf> {
         files::write_lasting(&self.directory, name, &self.temporary(), bytes)
             .with_context(|| format!("nothing can be kept in {}", self.directory.display()))?;

@@ -1,0 +1,171 @@
+//! `squire doctor` and `squire clean`: what is here, what was left, and how it goes.
+
+use std::fs;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::support::{Running, Test};
+
+const FILE: &str = "project/.cursor/mcp.json";
+const STATE: &str = "home/.local/state/squire";
+const OWN: &str = "{\"mcpServers\": {\"own\": {\"command\": \"x\"}}}\n";
+
+fn test() -> Test {
+    Test::new().config("[servers.db]\ncommand = \"<server>\"\nargs = [\"stdio\"]\n").write(FILE, OWN)
+}
+
+fn launch(test: &Test) -> Running {
+    let script = format!("wait-file {}", test.path("go").display());
+    let launch = test.clone().agent("cursor-agent", &script).args(["launch", "cursor", "--quiet"]);
+    let mut running = launch.env("FAKE_AGENT", script).start();
+    running.until(|_| true);
+    running
+}
+
+fn end(running: Running) {
+    fs::write(running.path("go"), "").unwrap();
+    running.success();
+}
+
+fn kill(running: Running) {
+    running.send(Signal::KILL);
+    fs::write(running.path("go"), "").unwrap();
+    running.signal(9);
+}
+
+fn doctor(test: &Test, code: i32) -> Value {
+    let run = test.clone().args(["doctor", "--json"]).any_stdout().any_stderr().code(code);
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+#[test]
+fn the_agents_that_are_here_are_named_with_their_versions() {
+    let test = test()
+        .script("bin/claude", "#!/bin/sh\n[ \"$*\" = --version ] && [ \"$PWD\" = / ] && echo '2.1.197 (Claude Code)'\n")
+        .script("bin/codex", "#!/bin/sh\nexit 3\n")
+        .script("bin/opencode", "#!/bin/sh\necho hello\n")
+        .script("bin/mine", "#!/bin/sh\ntouch <T>/started\n")
+        .write(
+            "home/.config/squire/squire.toml",
+            "[agents.team]\nstrategy = \"claude\"\nprogram = [\"mine\"]\n[agents.gone]\nstrategy = \"codex\"\nprogram = [\"nowhere\"]\n",
+        );
+    let run = test
+        .args(["doctor"])
+        .stdout(
+            "\
+agent      claude    2.1.197  <T>/bin/claude
+agent      codex     ?        <T>/bin/codex (its --version ended with exit status: 3)
+agent      cursor    -        not found
+agent      opencode  ?        <T>/bin/opencode (its --version says none)
+agent      team               <T>/bin/mine
+agent      gone      -        not found
+directory  config             ~/.config/squire
+directory  state              ~/.local/state/squire (not made yet)
+error: agent gone: nowhere was not found on PATH
+  help: install it, or change [agents.gone] program
+1 finding
+",
+        )
+        .code(1);
+    assert!(!run.path("started").exists());
+}
+
+#[test]
+fn a_healthy_machine_has_no_finding() {
+    let told = doctor(&test(), 0);
+    assert_eq!(told["findings"], json!([]));
+    assert_eq!(told["launches"], json!([]));
+    assert_eq!(told["files"], json!([]));
+}
+
+#[test]
+fn a_broken_configuration_is_a_finding_and_the_rest_is_told() {
+    let told = doctor(&test().config("servers = 1\n"), 1);
+    assert_eq!(told["findings"][0]["code"], "configuration");
+    assert_eq!(told["findings"][0]["help"], "squire check");
+    assert_eq!(told["agents"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn directories_that_others_can_write_are_a_finding() {
+    let told = doctor(&test().mode("home/.config/squire", 0o777), 1);
+    assert_eq!(told["findings"][0]["code"], "directory-open");
+}
+
+#[test]
+fn b29_what_runs_and_what_was_put_back_is_told() {
+    let test = test();
+    let running = launch(&test);
+    let told = doctor(&test, 0);
+    let file = format!("<T>/{FILE}");
+    assert_eq!(told["files"], json!([{ "file": file, "state": "in-use", "processes": [running.pid()] }]));
+    assert_eq!(told["launches"][0]["agent"], "cursor");
+    assert_eq!(told["launches"][0]["process"], running.pid());
+    end(running);
+    let told = doctor(&test, 0);
+    assert_eq!(told["files"], json!([{ "file": file, "state": "put-back" }]));
+    assert_eq!(told["launches"], json!([]));
+}
+
+/// The file no longer parses: it is left alone and named until it is right again.
+#[test]
+fn b29_what_could_not_be_put_right_is_a_finding_until_it_is() {
+    let test = test();
+    let running = launch(&test);
+    let during = fs::read_to_string(test.path(FILE)).unwrap();
+    kill(running);
+    fs::write(test.path(FILE), &during[..during.len() - 3]).unwrap();
+    let named = "squire: <T>/project/.cursor/mcp.json: it is no JSON: Unterminated object on line 1 column 16; entries of squire may be left in it; as it was: <T>/home/.local/state/squire/merges/<private>.before\n";
+    for command in ["list", "clean"] {
+        let run = test.clone().args([command]).any_stdout().stderr(named);
+        drop(run.code(i32::from(command == "clean")));
+    }
+    let told = doctor(&test, 1);
+    assert_eq!(told["findings"][0]["code"], "unsettled");
+    let refused = test.clone().args(["clean", "--all"]).stderr(format!(
+        "{named}squire: nothing was removed: entries of squire may be left in <T>/{FILE}, and <T>/{STATE}/merges/<private>.json knows what it was before\n"
+    ));
+    refused.code(1);
+    let copies = fs::read_dir(test.path(STATE).join("merges")).unwrap().map(|entry| entry.unwrap().path());
+    let copy = copies.into_iter().find(|path| path.extension().is_some_and(|is| is == "before")).unwrap();
+    assert_eq!(fs::read_to_string(&copy).unwrap(), OWN);
+    fs::write(test.path(FILE), &during).unwrap();
+    let told = "squire: <T>/project/.cursor/mcp.json: what a launch that was killed left is taken out\n";
+    test.clone().args(["list"]).any_stdout().stderr(told).success();
+    assert_eq!(fs::read_to_string(test.path(FILE)).unwrap(), OWN);
+    assert!(!copy.exists());
+}
+
+#[test]
+fn clean_forgets_and_clean_all_leaves_nothing_but_the_users_own() {
+    let test = test();
+    test.clone().args(["clean"]).stdout("nothing to clean\n").unchanged().success();
+    end(launch(&test));
+    test.clone()
+        .args(["clean"])
+        .stdout("forgot the launches that had entries in <T>/project/.cursor/mcp.json\n")
+        .success();
+    test.clone().args(["clean"]).stdout("nothing to clean\n").success();
+    let gone = test.clone().args(["clean", "--all"]).stdout(
+        "\
+removed ~/.local/state/squire/launches
+removed ~/.local/state/squire/merges
+removed ~/.local/state/squire
+your servers are in ~/.config/squire, which squire leaves to you
+",
+    );
+    gone.success();
+    assert!(!test.path(STATE).exists());
+    assert!(test.path("home/.config/squire/squire.toml").exists());
+}
+
+#[test]
+fn clean_all_is_refused_while_a_launch_runs() {
+    let test = test();
+    let running = launch(&test);
+    let refused = format!("squire: nothing was removed: launches run, as the processes {}\n", running.pid());
+    test.clone().args(["clean", "--all"]).stderr(refused).code(1);
+    end(running);
+    assert_eq!(fs::read_to_string(test.path(FILE)).unwrap(), OWN);
+}
