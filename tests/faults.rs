@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nix::errno::Errno;
 use nix::sys::signal::Signal;
+use rustix::fs::{XattrFlags, setxattr};
 
 use crate::support::Test;
 use crate::support::tracer::{Call, Ending, Order};
@@ -180,10 +181,18 @@ fn a_launch_of_codex() {
 }
 
 #[test]
-fn a_disk_that_stays_full_or_read_only() {
-    for launch in &LAUNCHES {
-        launch.fail_each(true);
-    }
+fn a_disk_that_stays_full_or_read_only_and_a_file_to_change() {
+    LAUNCHES[0].fail_each(true);
+}
+
+#[test]
+fn a_disk_that_stays_full_or_read_only_and_a_file_to_make() {
+    LAUNCHES[1].fail_each(true);
+}
+
+#[test]
+fn a_disk_that_stays_full_or_read_only_and_a_private_file() {
+    LAUNCHES[2].fail_each(true);
 }
 
 /// What the launches call is what is failed and what can't fail: nothing is forgotten, and no reason is stale.

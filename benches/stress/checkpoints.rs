@@ -114,7 +114,8 @@ fn is_change(call: &Call) -> bool {
         "openat" => makes(call.arguments[2]),
         "write" => call.arguments[0] > 2,
         "mkdir" | "mkdirat" | "rename" | "renameat" | "renameat2" | "unlink" | "unlinkat" | "rmdir"
-        | "fchmod" | "fchmodat" | "fsync" | "fdatasync" | "flock" | "ftruncate" | "link" | "linkat" => true,
+        | "fchmod" | "fchmodat" | "fchown" | "fsetxattr" | "fremovexattr" | "fsync" | "fdatasync"
+        | "flock" | "ftruncate" | "link" | "linkat" => true,
         _ => false,
     }
 }

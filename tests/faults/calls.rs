@@ -35,13 +35,15 @@ pub(super) fn errnos(call: &Call) -> &'static [Errno] {
         "openat" if makes(call.arguments[2]) => &[ENOSPC, EROFS, EIO, EMFILE, EACCES],
         // Its flags lie in memory; squire makes nothing with it.
         "open" | "openat" | "openat2" | "execve" => &[EIO, EMFILE, EACCES],
-        "mkdirat" | "renameat" | "renameat2" => &[ENOSPC, EROFS, EIO, EACCES],
-        "unlinkat" | "unlink" | "rmdir" | "fchmod" | "fchmodat" => &[EROFS, EIO, EACCES],
+        "mkdirat" | "renameat" | "renameat2" | "fsetxattr" => &[ENOSPC, EROFS, EIO, EACCES],
+        "unlinkat" | "unlink" | "rmdir" | "fchmod" | "fchmodat" | "fchown" => &[EROFS, EIO, EACCES],
         "write" | "fsync" | "fdatasync" | "ftruncate" => &[ENOSPC, EIO],
         "newfstatat" | "statx" | "readlink" | "readlinkat" | "access" | "faccessat" | "getcwd" => {
             &[EIO, EACCES]
         }
-        "read" | "fstat" | "getdents64" | "flock" | "lseek" | "fstatfs" => &[EIO],
+        "read" | "fstat" | "getdents64" | "flock" | "lseek" | "fstatfs" | "flistxattr" | "fgetxattr" => {
+            &[EIO]
+        }
         "socketpair" | "pipe2" => &[EMFILE],
         "clone3" | "clone" | "vfork" => &[EAGAIN],
         _ => &[],
