@@ -44,12 +44,17 @@ impl Launch {
         let test = Test::new()
             .config("[servers.docs]\nurl = \"https://docs.example.com/mcp\"\n")
             .write("home/.config/squire/servers.d/db.toml", "command = \"db\"\n")
+            .project("[servers.team]\ncommand = \"team\"\n")
             .local("[servers.local]\ncommand = \"local\"\n")
             .agent(self.program, &format!("exit {AGENT}"))
             .args(["launch", self.agent]);
         match self.file {
             Some(text) => {
-                test.write("project/.cursor/mcp.json", text).mode("project/.cursor/mcp.json", 0o640)
+                let path = "project/.cursor/mcp.json";
+                let test = test.write(path, text).mode(path, 0o640);
+                // Where the file system has attributes, they are carried over, by calls that can fail, too.
+                let _ = setxattr(test.path(path), "user.note", b"mine", XattrFlags::CREATE);
+                test
             }
             None => test,
         }
