@@ -14,8 +14,8 @@ use nix::errno::Errno;
 use nix::sys::signal::Signal;
 use rustix::fs::{XattrFlags, setxattr};
 
-use crate::support::Test;
 use crate::support::tracer::{Call, Ending, Order};
+use crate::support::{Test, normal};
 use calls::{CANNOT_FAIL, MEMORY, errnos};
 use judgement::{Clean, Verdict};
 
@@ -66,7 +66,12 @@ impl Launch {
         let trace = test.clone().traced(|_| Order::GoOn);
         assert_eq!(trace.ending, Ending::Code(AGENT), "{}", trace.stderr);
         assert_eq!(test.project_as_it_is(), before, "{}", trace.stderr);
-        Clean { before: judgement::by_relative_path(&test), seen: judgement::seen(&test).unwrap(), trace }
+        Clean {
+            before: judgement::by_relative_path(&test),
+            seen: judgement::seen(&test).unwrap(),
+            stderr: normal(&trace.stderr, &test.root()),
+            trace,
+        }
     }
 
     /// Fails every call with every errno that fits; with `lasting` of a disk, once it is full or read-only.

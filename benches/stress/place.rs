@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -77,15 +77,21 @@ impl Place {
         if output.status.success() { Ok(()) } else { Err(format!("list: {}: {told}", output.status)) }
     }
 
-    /// The names of ours in the project, and private files: none is to be left.
+    /// What must not be there once all is settled: names of ours in the project, private files, copies of the user's
+    /// text and files that were being written. A file's journal may stay, for what comes later.
     pub(super) fn strays(&self) -> Vec<String> {
-        let private = self.root.join("home/.local/state/squire/private");
+        let state = self.root.join("home/.local/state/squire");
         let names = |directory: PathBuf| {
             let entries = fs::read_dir(directory).into_iter().flatten().flatten();
             entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect::<Vec<_>>()
         };
+        let may_stay = |name: &String| {
+            Path::new(name).extension().is_some_and(|ending| ending == "json" || ending == "lock")
+        };
         let project = names(self.project()).into_iter().chain(names(self.project().join(".cursor")));
-        let strays = project.filter(|name| name.starts_with(".squire-"));
-        strays.chain(names(private).into_iter().map(|name| format!("private/{name}"))).collect()
+        let ours = project.filter(|name| name.starts_with(".squire-"));
+        let noted = ["merges", "launches"].into_iter().flat_map(|kind| names(state.join(kind)));
+        let noted = noted.filter(|name| !may_stay(name));
+        ours.chain(noted).chain(names(state.join("private"))).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! What a launch with a fault must have come to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use nix::errno::Errno;
 use serde_json::Value;
@@ -13,6 +14,7 @@ use crate::support::{Test, normal};
 pub(super) struct Clean {
     pub(super) before: BTreeMap<String, (String, Vec<u8>)>,
     pub(super) seen: Seen,
+    pub(super) stderr: String,
     pub(super) trace: Trace,
 }
 
@@ -39,7 +41,8 @@ impl Clean {
         call: &Call,
         errno: Errno,
     ) -> Result<Verdict, String> {
-        let told = trace.stderr.trim_end();
+        let stderr = normal(&trace.stderr, &test.root());
+        let told = stderr.trim_end();
         let fail = |what: &str| Err(format!("{what}: {:?}, stderr: {told}", trace.ending));
         if told.contains("panicked") {
             return fail("a panic");
@@ -48,7 +51,7 @@ impl Clean {
         let seen = seen(test);
         match &seen {
             Some(_) if code != AGENT => return fail("the agent's status is lost"),
-            Some(seen) if *seen != self.seen && trace.stderr == self.trace.stderr => {
+            Some(seen) if *seen != self.seen && stderr == self.stderr => {
                 return fail(&format!("the agent was silently given {seen:?}"));
             }
             None if !names(told, call, errno) => return fail("it does not say what failed"),
@@ -59,7 +62,7 @@ impl Clean {
         }
         let verdict = match seen {
             None => Verdict::Refused,
-            Some(_) if trace.stderr == self.trace.stderr => Verdict::Tolerated,
+            Some(_) if stderr == self.stderr => Verdict::Tolerated,
             Some(_) => Verdict::Told,
         };
         if self.is_as_before(test) {
@@ -76,8 +79,9 @@ impl Clean {
             return Ok(Verdict::Settled);
         }
         let found = by_relative_path(test);
-        let changed: Vec<&String> =
-            found.keys().filter(|path| found.get(*path) != self.before.get(*path)).collect();
+        let all = self.before.keys().chain(found.keys());
+        let changed: BTreeSet<&String> =
+            all.filter(|path| found.get(*path) != self.before.get(*path)).collect();
         fail(&format!("after the next command: changed {changed:?}, left {:?}", left(test)))
     }
 
@@ -119,9 +123,18 @@ pub(super) fn by_relative_path(test: &Test) -> BTreeMap<String, (String, Vec<u8>
     test.project_as_it_is().into_iter().map(|(path, state)| (relative(path), state)).collect()
 }
 
-/// Private files of a launch: they must not outlive it.
+/// What must not outlive a launch in the state directory: its private files, copies of the user's text, and files that
+/// were being written. A launch's record and a file's journal may, for what comes later.
 fn left(test: &Test) -> Vec<String> {
-    let private = test.path("home/.local/state/squire/private");
-    let entries = std::fs::read_dir(private).into_iter().flatten().flatten();
-    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    let state = test.path("home/.local/state/squire");
+    let entries = |name: &str| {
+        let entries = std::fs::read_dir(state.join(name)).into_iter().flatten().flatten();
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect::<Vec<_>>()
+    };
+    let may_stay = |name: &String| {
+        let name = Path::new(name);
+        name.extension().is_some_and(|ending| ending == "json" || ending == "lock")
+    };
+    let others = entries("merges").into_iter().chain(entries("launches")).filter(|name| !may_stay(name));
+    entries("private").into_iter().chain(others).collect()
 }
