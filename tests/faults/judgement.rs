@@ -54,7 +54,7 @@ impl Clean {
             Some(seen) if *seen != self.seen && stderr == self.stderr => {
                 return fail(&format!("the agent was silently given {seen:?}"));
             }
-            None if !names(told, call, errno) => return fail("it does not say what failed"),
+            None if !names(&trace.stderr, call, errno) => return fail("it does not say what failed"),
             None if code != 125 && !(of_the_agent(call) && matches!(code, 126 | 127)) => {
                 return fail("a wrong status");
             }
@@ -78,7 +78,7 @@ impl Clean {
         if self.is_as_before(test) {
             return Ok(Verdict::Settled);
         }
-        let found = by_relative_path(test);
+        let found = test.project_by_path();
         let all = self.before.keys().chain(found.keys());
         let changed: BTreeSet<&String> =
             all.filter(|path| found.get(*path) != self.before.get(*path)).collect();
@@ -86,7 +86,7 @@ impl Clean {
     }
 
     fn is_as_before(&self, test: &Test) -> bool {
-        by_relative_path(test) == self.before && left(test).is_empty()
+        test.project_by_path() == self.before && left(test).is_empty()
     }
 }
 
@@ -114,13 +114,6 @@ pub(super) fn seen(test: &Test) -> Option<Seen> {
         values.map(|value| normal(text(value).unwrap_or_default(), &root)).collect()
     };
     Some((texts(&log["argv"], Value::as_str), texts(&log["files"], |file| file["content"].as_str())))
-}
-
-/// The project, by paths below it.
-pub(super) fn by_relative_path(test: &Test) -> BTreeMap<String, (String, Vec<u8>)> {
-    let project = test.path("project").display().to_string();
-    let relative = |path: String| path.strip_prefix(&project).unwrap().to_owned();
-    test.project_as_it_is().into_iter().map(|(path, state)| (relative(path), state)).collect()
 }
 
 /// What must not outlive a launch in the state directory: its private files, copies of the user's text, and files that

@@ -21,9 +21,11 @@ impl Test {
         test.command()
     }
 
-    /// Kind, permissions and bytes of everything in the project.
-    pub(crate) fn project_as_it_is(&self) -> BTreeMap<String, (String, Vec<u8>)> {
+    /// Kind, permissions and bytes of everything in the project, by the path below it.
+    pub(crate) fn project_by_path(&self) -> BTreeMap<String, (String, Vec<u8>)> {
         let project = self.path("project").display().to_string();
-        snapshot(&self.root()).into_iter().filter(|(path, _)| path.starts_with(&project)).collect()
+        let below = |path: &str| path.strip_prefix(&project).map(str::to_owned);
+        let found = snapshot(&self.root()).into_iter();
+        found.filter_map(|(path, state)| Some((below(&path)?, state))).collect()
     }
 }
