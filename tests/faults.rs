@@ -134,10 +134,8 @@ impl Launch {
                 count += usize::from(call.name == fault.name);
                 if reached.is_none() && count == fault.occurrence {
                     reached = Some(call.clone());
-                    return match fault.lasting {
-                        true => Order::Fail(fault.errno),
-                        false => Order::FailAndLetGo(fault.errno),
-                    };
+                    let fail = if fault.lasting { Order::Fail } else { Order::FailAndLetGo };
+                    return fail(fault.errno);
                 }
                 let is_befallen = fault.lasting && reached.is_some() && !prints(call);
                 if is_befallen && errnos(call).contains(&fault.errno) {
