@@ -1,22 +1,25 @@
 //! What is wrong, or will be left out, before a launch: one list of everything that knows a part of it. Pure.
 
+pub mod code;
+mod help;
 pub mod render;
 pub mod sarif;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use squire_strategies::{Code, Effect, Note};
+use squire_strategies::{Code, Effect, Note, Refusal, Whereabouts};
 
 use crate::config::{Origin, Place, Problem};
 use crate::resolve::Resolved;
+pub use code::OwnCode;
 
 /// How much a finding matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// It stops a launch, or a whole file is not used.
     Error,
-    /// A server is left out or switched off.
+    /// A server is left out, switched off or would not start, or what is written has no effect.
     Warning,
     /// Good to know.
     Note,
@@ -34,6 +37,7 @@ impl Severity {
 }
 
 /// One thing to tell.
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The stable word, for scripts.
@@ -69,23 +73,61 @@ impl Finding {
         }
     }
 
-    /// What stops every launch, for a reason that no file's place explains.
-    pub fn refused(message: impl Into<String>) -> Self {
-        Self::new("refused", Severity::Error, message)
+    /// A finding of a code that is no note's.
+    pub fn own(code: OwnCode, message: impl Into<String>) -> Self {
+        Self::new(code.as_str(), code.severity(), message)
     }
 
     /// A problem of a file that stops every launch.
     pub fn invalid(problem: &Problem) -> Self {
-        Self::new("invalid", Severity::Error, &problem.message).at(problem)
-    }
-
-    fn at(self, problem: &Problem) -> Self {
         Self {
             help: problem.help.clone(),
             path: Some(problem.path.clone()),
             place: Some(problem.place),
-            ..self
+            ..Self::own(OwnCode::Invalid, &problem.message)
         }
+    }
+
+    /// A plan that can't be made. Where the profile's word for `strict` is what refuses, that is its place.
+    pub fn refusal(refusal: &Refusal, strict: Option<&Origin>) -> Self {
+        let severity = of_effect(refusal.code);
+        let finding = Self {
+            help: refusal.mend.clone(),
+            ..Self::new(refusal.code.as_str(), severity, &refusal.sentence)
+        };
+        let of_profile = strict.filter(|_| refusal.code == Code::NoStrict).map(Origin::whereabouts);
+        finding.at(of_profile.as_ref().or(refusal.place.as_ref()))
+    }
+
+    /// The same with its server.
+    pub fn of(self, server: &str) -> Self {
+        Self { server: Some(server.to_owned()), ..self }
+    }
+
+    /// The same with what the user can do.
+    pub fn help(self, help: Option<String>) -> Self {
+        Self { help, ..self }
+    }
+
+    /// The same at a place, where there is one.
+    pub fn at(self, place: Option<&Whereabouts>) -> Self {
+        match place {
+            None => self,
+            Some(Whereabouts { path, position }) => Self {
+                path: Some(PathBuf::from(&**path)),
+                place: position.map(|(line, column)| Place { line, column }),
+                ..self
+            },
+        }
+    }
+}
+
+/// How much a code of a plan matters.
+pub fn of_effect(code: Code) -> Severity {
+    match (code, code.effect()) {
+        (Code::ProjectFile, _) | (_, Effect::Refused) => Severity::Error,
+        (Code::Unused, _) | (_, Effect::LeftOut | Effect::SwitchedOff) => Severity::Warning,
+        (_, Effect::Remark) => Severity::Note,
     }
 }
 
@@ -114,14 +156,8 @@ pub struct AgentView {
     pub agent: String,
     /// The notes of resolution and of the strategy.
     pub notes: Vec<Note>,
-    /// Servers whose references can't be resolved, each with the sentence.
-    pub missing: Vec<(String, String)>,
-    /// Servers that are required and would not be there, each with the sentence.
-    pub lacking: Vec<(String, String)>,
-    /// Why no launch of the agent can be planned.
-    pub refusal: Option<String>,
-    /// Why its program can't be run, where that was asked.
-    pub not_runnable: Option<String>,
+    /// What else is known of the agent alone, servers without a place where they are declared.
+    pub findings: Vec<Finding>,
 }
 
 /// Everything that is known of a configuration that could be read.
@@ -131,22 +167,20 @@ pub struct Known<'a> {
     pub entries: &'a [Resolved],
     /// What is said of no single server and no single agent.
     pub notes: &'a [Note],
-    /// The project's file, if there is one.
-    pub project_file: Option<&'a Path>,
-    /// What is wrong with it.
-    pub project_problems: &'a [Problem],
+    /// What is so of servers, whichever agent is launched.
+    pub findings: &'a [Finding],
     /// Each agent that is checked.
     pub agents: &'a [AgentView],
 }
 
 /// The findings, in the order of files and lines; what several agents share is told once.
 pub fn findings(known: Known<'_>) -> Vec<Finding> {
-    let mut found: Vec<Finding> = known.project_problems.iter().map(of_project).collect();
-    found.extend(known.notes.iter().filter_map(|note| of_project_file(note, known)));
     let places = Places::of(known.entries);
+    let of_all = known.notes.iter().map(of_note).chain(known.findings.iter().cloned());
+    let mut found: Vec<Finding> = of_all.map(|finding| places.placed(finding)).collect();
     let mut indexes: BTreeMap<Identity, usize> = BTreeMap::new();
     for view in known.agents {
-        for finding in of_agent(view, &places) {
+        for finding in of_agent(view).map(|finding| places.placed(finding)) {
             let index = *indexes.entry(Identity::of(&finding)).or_insert(found.len());
             if index == found.len() {
                 found.push(finding);
@@ -179,10 +213,18 @@ impl<'a> Places<'a> {
         places
     }
 
-    /// Only a project's server loses its name.
-    fn find(&self, server: &str, code: &str) -> Option<&'a Origin> {
-        let places = if code == Code::NameTaken.as_str() { &self.of_project } else { &self.first };
-        places.get(server).copied()
+    /// A finding that has no place of its own stands where its server is declared.
+    fn placed(&self, finding: Finding) -> Finding {
+        // Only a project's server loses its name.
+        let is_taken = finding.code == Code::NameTaken.as_str();
+        let places = if is_taken { &self.of_project } else { &self.first };
+        let server = finding.server.as_deref().filter(|_| finding.path.is_none());
+        match server.and_then(|server| places.get(server)) {
+            Some(origin) => {
+                Finding { path: Some(origin.path.to_path_buf()), place: Some(origin.place), ..finding }
+            }
+            None => finding,
+        }
     }
 }
 
@@ -195,75 +237,19 @@ pub fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings
 }
 
-fn of_project(problem: &Problem) -> Finding {
-    let message = format!("the project's file is not used: {}", problem.message);
-    Finding::new(Code::ProjectFile.as_str(), Severity::Error, message).at(problem)
-}
-
-/// A note about a project's file, unless its problems tell the same with their places.
-fn of_project_file(note: &Note, known: Known<'_>) -> Option<Finding> {
-    if known.project_problems.first().is_some_and(|problem| note.sentence.contains(&problem.to_string())) {
-        return None;
-    }
-    let names_it = |path: &&Path| note.sentence.contains(&path.display().to_string());
-    let severity = if note.code == Code::ProjectFile { Severity::Error } else { Severity::Warning };
-    Some(Finding {
-        help: note.mend.clone(),
-        path: known.project_file.filter(names_it).map(Path::to_path_buf),
-        ..Finding::new(note.code.as_str(), severity, &note.sentence)
-    })
-}
-
-fn of_agent(view: &AgentView, places: &Places<'_>) -> Vec<Finding> {
+fn of_agent(view: &AgentView) -> impl Iterator<Item = Finding> {
     // Whether an agent asks before it uses a tool is no defect of a configuration; files are told for all agents.
     let told = |note: &&Note| !matches!(note.code, Code::AgentApproval | Code::ProjectFile | Code::Unused);
-    let mut found: Vec<Finding> = view.notes.iter().filter(told).map(|note| of_note(note, places)).collect();
-    for (server, sentence) in &view.missing {
-        let help = "set it, or give it a default as in ${env:NAME:-default}";
-        found.push(Finding {
-            help: Some(help.into()),
-            ..of_server("unset-variable", Severity::Error, server, sentence, places)
-        });
-    }
-    for (server, sentence) in &view.lacking {
-        let message = format!("it is required, and would not be there: {sentence}");
-        found.push(of_server("required", Severity::Error, server, &message, places));
-    }
-    found.extend(view.refusal.as_ref().map(Finding::refused));
-    found.extend(
-        view.not_runnable.as_ref().map(|reason| Finding::new("not-installed", Severity::Note, reason)),
-    );
-    found
+    view.notes.iter().filter(told).map(of_note).chain(view.findings.iter().cloned())
 }
 
-fn of_note(note: &Note, places: &Places<'_>) -> Finding {
-    let severity = match note.code.effect() {
-        Effect::LeftOut | Effect::SwitchedOff => Severity::Warning,
-        Effect::Remark => Severity::Note,
+fn of_note(note: &Note) -> Finding {
+    let finding = Finding {
+        help: note.mend.clone().or_else(|| help::help(note.code).map(str::to_owned)),
+        server: note.server.as_ref().map(ToString::to_string),
+        ..Finding::new(note.code.as_str(), of_effect(note.code), &note.sentence)
     };
-    let code = note.code.as_str();
-    let Some(server) = &note.server else {
-        return Finding { help: note.mend.clone(), ..Finding::new(code, severity, &note.sentence) };
-    };
-    let finding = of_server(code, severity, server.as_str(), &note.sentence, places);
-    Finding { help: note.mend.clone(), ..finding }
-}
-
-/// A finding where its server is declared.
-fn of_server(
-    code: &'static str,
-    severity: Severity,
-    server: &str,
-    message: &str,
-    places: &Places<'_>,
-) -> Finding {
-    let origin = places.find(server, code);
-    Finding {
-        server: Some(server.to_owned()),
-        path: origin.map(|origin| origin.path.to_path_buf()),
-        place: origin.map(|origin| origin.place),
-        ..Finding::new(code, severity, message)
-    }
+    finding.at(note.place.as_ref())
 }
 
 /// How many findings are of a severity.

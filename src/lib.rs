@@ -16,6 +16,7 @@ pub mod exit;
 pub mod files;
 pub mod findings;
 pub mod gateway;
+mod masks;
 pub mod mcp;
 pub mod output;
 pub mod plan;
@@ -23,6 +24,7 @@ mod printable;
 pub mod report;
 pub mod resolve;
 pub mod runner;
+pub mod trust;
 
 use std::ffi::OsString;
 

@@ -1,6 +1,6 @@
 //! The only code that prints: data on stdout, everything said to a person on stderr.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use crate::printable::printable;
 
@@ -33,6 +33,27 @@ impl Output {
     pub fn notice(self, text: &str) {
         if !self.quiet {
             self.message(text);
+        }
+    }
+
+    /// Whether what is written over itself on stderr looks so to whom it is shown.
+    pub fn shows_progress(self) -> bool {
+        !self.quiet && io::stderr().is_terminal()
+    }
+
+    /// Puts a text in the place of the last one on a terminal's line; the empty one clears the line.
+    pub fn progress(self, text: &str) {
+        let mut stderr = io::stderr().lock();
+        let _ = write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush());
+    }
+
+    /// Writes what only a terminal reads, to whichever of stderr and stdout is one; an agent's pipe gets none of it.
+    pub fn terminal(self, sequences: &str) {
+        if io::stderr().is_terminal() {
+            let _ = io::stderr().lock().write_all(sequences.as_bytes());
+        } else if io::stdout().is_terminal() {
+            let mut stdout = io::stdout().lock();
+            let _ = stdout.write_all(sequences.as_bytes()).and_then(|()| stdout.flush());
         }
     }
 

@@ -65,6 +65,7 @@ pub fn plan(
             server: None,
             sentence: format!("nothing is added: {spot}"),
             mend: None,
+            place: None,
         });
         Artifacts { notes, ..Artifacts::default() }
     };
@@ -154,10 +155,14 @@ impl Plan {
             matches!(note.code, Code::ProjectFile | Code::Unreadable | Code::Hidden | Code::Unused)
                 && note.server.is_none()
         };
-        // The first line; `list` shows all.
-        parts.extend(
-            notes.iter().filter(told).filter_map(|note| note.sentence.lines().next().map(String::from)),
-        );
+        // The first problem of a project's file; `list` shows all.
+        let file = |note: &Note| note.place.as_ref().map(|place| place.path.clone());
+        let first = notes.iter().find(|note| note.code == Code::ProjectFile);
+        let further = |note: &Note| {
+            note.code == Code::ProjectFile
+                && first.is_some_and(|first| first != note && file(first) == file(note))
+        };
+        parts.extend(notes.iter().filter(told).filter(|note| !further(note)).map(Note::located));
         parts.join("; ")
     }
 }

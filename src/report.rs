@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use squire_strategies::{Argument, File, LAUNCH_VARIABLE, Note};
 
+use crate::masks::Masks;
 use crate::plan::Plan;
 use crate::printable::printable;
 
@@ -16,6 +17,7 @@ pub fn text(plan: &Plan, program: &str) -> String {
     let mut out = String::new();
     let description = plan.strategy.description();
     let artifacts = &plan.artifacts;
+    let masks = Masks::of(plan);
     // Writing to a string can't fail.
     let _ = writeln!(out, "{} ({}): {}", description.title, plan.agent, description.carries);
     let _ = writeln!(out, "program: {}", printable(program));
@@ -33,13 +35,13 @@ pub fn text(plan: &Plan, program: &str) -> String {
         match file {
             File::Private { name, text } => {
                 let _ = writeln!(out, "\nfile {PRIVATE}/{name}, mode 0600, removed after the launch");
-                out.push_str(text);
+                out.push_str(&masks.apply(text));
             }
             File::Merge { path, at, entries } => {
                 let _ = writeln!(out, "\nin {path}, below `{at}`, put back after the launch");
                 for (name, entry) in entries {
-                    let _ =
-                        writeln!(out, "  {}: {}", Value::from(name.as_str()), printable(&entry.to_string()));
+                    let entry = masks.apply(&entry.to_string());
+                    let _ = writeln!(out, "  {}: {}", Value::from(name.as_str()), printable(&entry));
                 }
             }
         }
@@ -68,7 +70,7 @@ fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
 
 fn note_line(note: &Note) -> String {
     let mut line = note.server.as_ref().map_or(String::new(), |server| format!("{server}: "));
-    line.push_str(&note.sentence);
+    line.push_str(&note.located());
     if let Some(mend) = &note.mend {
         let _ = write!(line, "; {mend}");
     }
@@ -102,12 +104,13 @@ fn argument_text(argument: &Argument) -> String {
 /// The plan as JSON. Keys are stable; new ones may come.
 pub fn json(plan: &Plan, program: Option<&str>) -> Value {
     let artifacts = &plan.artifacts;
+    let masks = Masks::of(plan);
     let files: Vec<Value> = artifacts
         .files
         .iter()
         .map(|file| match file {
             File::Private { name, text } => {
-                json!({ "kind": "private", "name": name, "mode": "0600", "text": text })
+                json!({ "kind": "private", "name": name, "mode": "0600", "text": masks.apply(text) })
             }
             File::Merge { path, at, entries } => {
                 json!({ "kind": "merge", "path": path, "at": at, "entries": entries })
@@ -149,7 +152,7 @@ pub fn note(note: &Note) -> Value {
     json!({
         "code": note.code.as_str(),
         "server": note.server.as_ref().map(squire_strategies::Name::as_str),
-        "sentence": note.sentence,
+        "sentence": note.located(),
         "mend": note.mend,
     })
 }

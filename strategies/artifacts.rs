@@ -1,5 +1,7 @@
 //! What a plan consists of: descriptors only. The runner is the one who acts on them.
 
+use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -73,7 +75,36 @@ pub struct Note {
     pub sentence: String,
     /// What the user can do about it.
     pub mend: Option<String>,
+    /// The file that it speaks of, where that is not the declaration of the server.
+    pub place: Option<Whereabouts>,
 }
+
+impl Note {
+    /// The sentence behind the place that it speaks of.
+    pub fn located(&self) -> String {
+        self.place
+            .as_ref()
+            .map_or_else(|| self.sentence.clone(), |place| format!("{place}: {}", self.sentence))
+    }
+}
+
+/// A file, and where in it, as editors write it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Whereabouts {
+    /// The file's path, for people.
+    pub path: Box<str>,
+    /// The line and the character in it, both from 1, where they are known.
+    pub position: Option<(usize, usize)>,
+}
+
+impl fmt::Display for Whereabouts {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.path)?;
+        self.position.map_or(Ok(()), |(line, column)| write!(formatter, ":{line}:{column}"))
+    }
+}
+
+impl core::error::Error for Refusal {}
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $variant:ident = $word:literal $effect:ident,)+) => {
@@ -82,6 +113,9 @@ macro_rules! codes {
         pub enum Code { $($(#[doc = $doc])+ $variant,)+ }
 
         impl Code {
+            /// Every code, in the order of the documentation.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
             /// The word in output.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)+ }
@@ -104,6 +138,8 @@ pub enum Effect {
     SwitchedOff,
     /// Good to know.
     Remark,
+    /// The launch is refused.
+    Refused,
 }
 
 codes! {
@@ -145,14 +181,47 @@ codes! {
     Unused = "unused" Remark,
     /// A project file that was not used.
     ProjectFile = "project-file" Remark,
+    /// What the servers are merged into is the user's too, and can't take them.
+    Unmergeable = "unmergeable" Refused,
+    /// The agent's own servers can't be switched off, which `--strict` or a profile asks for.
+    NoStrict = "no-strict" Refused,
+    /// The servers are more than what carries them can hold.
+    TooLarge = "too-large" Refused,
 }
 
-/// A plan that can't be made at all: the launch is refused with this sentence.
+/// A plan that can't be made at all: the launch is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal(pub String);
+pub struct Refusal {
+    /// The stable code, for scripts.
+    pub code: Code,
+    /// What is so, and why.
+    pub sentence: String,
+    /// What the user can do about it.
+    pub mend: Option<String>,
+    /// The file that it speaks of.
+    pub place: Option<Whereabouts>,
+}
+
+impl Refusal {
+    /// A refusal for a reason that no file explains.
+    pub(crate) fn new(code: Code, sentence: impl Into<String>, mend: &str) -> Self {
+        Self { code, sentence: sentence.into(), mend: Some(mend.into()), place: None }
+    }
+
+    /// Place, sentence and mend, where there is one line for them.
+    pub fn on_one_line(&self) -> String {
+        let place = self.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+        let mend = self.mend.as_ref().map(|mend| format!("; {mend}")).unwrap_or_default();
+        format!("{place}{}{mend}", self.sentence)
+    }
+}
 
 impl fmt::Display for Refusal {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
+        if let Some(place) = &self.place {
+            write!(formatter, "{place}: ")?;
+        }
+        formatter.write_str(&self.sentence)?;
+        self.mend.iter().try_for_each(|mend| write!(formatter, "\n  help: {mend}"))
     }
 }

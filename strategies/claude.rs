@@ -12,7 +12,7 @@ use core::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::artifacts::{Argument, Artifacts, Code, File, Note, Refusal};
+use crate::artifacts::{Argument, Artifacts, Code, File, Note, Refusal, Whereabouts};
 use crate::json;
 use crate::mcp_servers;
 use crate::placement::{Arity, BareWord, Placement};
@@ -116,6 +116,7 @@ fn approval(entries: &Map<String, Value>) -> Note {
         server: None,
         sentence: "Claude Code asks before it uses a tool, and refuses where nobody can answer".into(),
         mend: Some(format!("--allowedTools {}", tools.join(","))),
+        place: None,
     }
 }
 
@@ -167,8 +168,9 @@ fn switched_off(launch: &Launch<'_>, states: &States<'_>, entries: &Map<String, 
             Err(reason) => notes.push(Note {
                 code: Code::Unreadable,
                 server: None,
-                sentence: format!("{place}: {reason}; servers switched off there can't be known"),
+                sentence: format!("{reason}; servers switched off there can't be known"),
                 mend: None,
+                place: Some(Whereabouts { path: (*place).into(), position: None }),
             }),
             Ok(state) => {
                 let disabled =
@@ -182,6 +184,7 @@ fn switched_off(launch: &Launch<'_>, states: &States<'_>, entries: &Map<String, 
                             server: Some(server.name.clone()),
                             sentence: format!("disabled for this directory in {place}"),
                             mend: Some("enable it with /mcp in Claude Code".into()),
+                            place: None,
                         });
                     }
                 }

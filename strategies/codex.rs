@@ -153,6 +153,7 @@ fn required(server: &ResolvedServer) -> Note {
         sentence: "Codex waits for it before the first turn, and does not start where it can't be reached"
             .into(),
         mend: None,
+        place: None,
     }
 }
 
@@ -167,6 +168,7 @@ fn approval(added: &[&str]) -> Note {
         server: None,
         sentence: "Codex asks before it uses a tool, and refuses where nobody can answer".into(),
         mend: Some(mend),
+        place: None,
     }
 }
 

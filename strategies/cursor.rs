@@ -7,15 +7,21 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use serde_json::Map;
+use serde_json::{Map, Value};
 
-use crate::artifacts::{Artifacts, Code, File, Note, Refusal};
+use crate::artifacts::{Artifacts, Code, File, Note, Refusal, Whereabouts};
 use crate::exposure;
+use crate::json_edit;
 use crate::mcp_servers;
 use crate::server::Transport;
-use crate::strategy::{Description, Launch, Program, Strategy};
+use crate::strategy::{Description, Launch, Program, Read, Strategy};
 
 pub(crate) struct Cursor;
+
+/// Its servers for one project.
+const FILE: &str = ".cursor/mcp.json";
+/// The object in it that holds them.
+const AT: &str = "mcpServers";
 
 impl Strategy for Cursor {
     fn name(&self) -> &'static str {
@@ -40,10 +46,17 @@ impl Strategy for Cursor {
         matches!(transport, Transport::Http(_) | Transport::Sse(_))
     }
 
+    fn reads(&self) -> &'static [Read] {
+        &[Read::Merged(FILE)]
+    }
+
     fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal> {
         if launch.strict {
-            let sentence = "Cursor has no way to switch its own servers off for one launch: leave --strict away, or `strict` of the profile";
-            return Err(Refusal(sentence.into()));
+            return Err(Refusal::new(
+                Code::NoStrict,
+                "Cursor has no way to switch its own servers off for one launch",
+                "leave --strict away, or `strict` of the profile",
+            ));
         }
         let mut artifacts = Artifacts::default();
         let mut entries = Map::new();
@@ -68,6 +81,7 @@ impl Strategy for Cursor {
                     server: Some(server.name.clone()),
                     sentence: "Cursor has no place for its timeouts".into(),
                     mend: None,
+                    place: None,
                 });
             }
         }
@@ -81,10 +95,30 @@ impl Strategy for Cursor {
             server: None,
             sentence: "Cursor loads a server only once it is enabled for the project".into(),
             mend: Some(commands.join("; ")),
+            place: None,
         });
-        artifacts.files.push(File::Merge { path: ".cursor/mcp.json", at: "mcpServers", entries });
+        refuse_unmergeable(launch, &entries)?;
+        artifacts.files.push(File::Merge { path: FILE, at: AT, entries });
         Ok(artifacts)
     }
+}
+
+/// The project's file as it is now must take the entries: the launch would find out too late.
+fn refuse_unmergeable(launch: &Launch<'_>, entries: &Map<String, Value>) -> Result<(), Refusal> {
+    let Some(found) = launch.contents.iter().find(|content| content.read == Read::Merged(FILE)) else {
+        return Ok(());
+    };
+    let refusal = |position, sentence: &str, mend: &str| Refusal {
+        place: Some(Whereabouts { path: found.place.as_str().into(), position }),
+        ..Refusal::new(Code::Unmergeable, sentence, mend)
+    };
+    let bytes = found.bytes.as_ref().map_err(|reason| {
+        refusal(None, reason, "squire wants a regular file of yours there, in a project, or none yet")
+    })?;
+    json_edit::text(bytes)
+        .and_then(|text| json_edit::add(text, AT, entries))
+        .map(drop)
+        .map_err(|error| refusal(Some(error.position), &error.reason, "mend the file, or move it away"))
 }
 
 fn pinned(variable: &str) -> String {
@@ -97,7 +131,6 @@ mod tests {
     use crate::claude::tests::{codes, direct, plan, program};
     use crate::server::ResolvedServer;
     use core::time::Duration;
-    use serde_json::Value;
 
     fn entries(artifacts: &Artifacts) -> &Map<String, Value> {
         let [File::Merge { path: ".cursor/mcp.json", at: "mcpServers", entries }] =

@@ -5,16 +5,12 @@
 //! untrusted folder). So a gateway's entry lists every name that matters, and a gateway builds the server's
 //! environment from these lists alone.
 
-/// What every server that is a program gets: the names are fixed, so that they can be pinned one by one.
+/// What every server that is a program gets: the names are fixed, so that they can be pinned one by one. Sorted.
 pub const BASE_ENVIRONMENT: &[&str] = &[
+    "ALL_PROXY",
     "HOME",
-    "USER",
-    "LOGNAME",
-    "PATH",
-    "SHELL",
-    "TERM",
-    "TMPDIR",
-    "TZ",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
     "LANG",
     "LC_ALL",
     "LC_COLLATE",
@@ -23,6 +19,17 @@ pub const BASE_ENVIRONMENT: &[&str] = &[
     "LC_MONETARY",
     "LC_NUMERIC",
     "LC_TIME",
+    "LOGNAME",
+    "NODE_EXTRA_CA_CERTS",
+    "NO_PROXY",
+    "PATH",
+    "SHELL",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "USER",
     // The XDG Base Directory Specification 0.8, and the runtime directory of the login session.
     "XDG_CACHE_HOME",
     "XDG_CONFIG_DIRS",
@@ -31,17 +38,10 @@ pub const BASE_ENVIRONMENT: &[&str] = &[
     "XDG_DATA_HOME",
     "XDG_RUNTIME_DIR",
     "XDG_STATE_HOME",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NO_PROXY",
-    "ALL_PROXY",
+    "all_proxy",
     "http_proxy",
     "https_proxy",
     "no_proxy",
-    "all_proxy",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NODE_EXTRA_CA_CERTS",
 ];
 
 /// The base variables that hold a proxy's address: one that holds credentials is left out.
@@ -53,3 +53,11 @@ pub const LOADER_ENVIRONMENT: &[&str] = &["LD_PRELOAD", "LD_LIBRARY_PATH", "LD_A
 
 /// Names the launch that a gateway belongs to.
 pub const LAUNCH_VARIABLE: &str = "SQUIRE_LAUNCH";
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_base_environment_is_sorted_and_names_nothing_twice() {
+        assert!(super::BASE_ENVIRONMENT.is_sorted_by(|one, next| one < next));
+    }
+}

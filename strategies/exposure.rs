@@ -15,5 +15,6 @@ pub(crate) fn note(server: &ResolvedServer, carrier: &str) -> Option<Note> {
         server: Some(server.name.clone()),
         sentence: format!("{credential} would stand in {carrier}"),
         mend: None,
+        place: None,
     })
 }

@@ -42,13 +42,14 @@ impl Gateway {
 
     /// The environment variables that the entry pins by name, sorted.
     pub fn variables(server: &ResolvedServer) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        names.extend(BASE_ENVIRONMENT);
-        names.extend(LOADER_ENVIRONMENT);
-        names.push(LAUNCH_VARIABLE);
-        names.extend(server.declared_variables());
-        names.sort_unstable();
-        names.dedup();
+        // Sorted as it is written, so that the few others are put between.
+        let mut names = BASE_ENVIRONMENT.to_vec();
+        let others = LOADER_ENVIRONMENT.iter().copied().chain([LAUNCH_VARIABLE]);
+        for name in others.chain(server.declared_variables()) {
+            if let Err(place) = names.binary_search(&name) {
+                names.insert(place, name);
+            }
+        }
         names
     }
 }

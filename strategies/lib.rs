@@ -15,15 +15,18 @@ extern crate alloc;
 extern crate std;
 
 mod artifacts;
+mod credentials;
 mod deceptive;
 mod environment;
 mod exposure;
 mod gateway;
 mod json;
+pub mod json_edit;
 mod mcp_servers;
 mod name;
 mod placement;
 mod server;
+mod splice;
 mod strategy;
 mod taken;
 mod text;
@@ -35,14 +38,15 @@ mod cursor;
 mod inspect;
 mod opencode;
 
-pub use artifacts::{Argument, Artifacts, Code, Effect, File, Note, Refusal};
+pub use artifacts::{Argument, Artifacts, Code, Effect, File, Note, Refusal, Whereabouts};
+pub use credentials::{masked_address, masked_header};
 pub use deceptive::is_deceptive;
 pub use environment::{BASE_ENVIRONMENT, LAUNCH_VARIABLE, LOADER_ENVIRONMENT, PROXY_VARIABLES};
 pub use gateway::Gateway;
-pub use json::parse as parse_jsonc;
+pub use json::{compact as compact_json, parse as parse_jsonc};
 pub use name::{Name, NameError};
 pub use placement::{Arity, BareWord, Placement, Spot};
-pub use server::{Dynamic, Field, Remote, ResolvedServer, Route, Stdio, Tier, Transport};
+pub use server::{Dynamic, Field, NotChosen, Remote, ResolvedServer, Route, Stdio, Tier, Transport};
 pub use strategy::{Base, Content, Description, Launch, Program, Read, Strategy};
 pub use text::{Reference, Source, Text, TextError};
 

@@ -26,20 +26,24 @@ pub(crate) fn entry(
         | (_, Route::Gateway) => {
             let variables = Gateway::variables(server);
             let arguments = launch.gateway.arguments(launch.agent, server);
-            refuse_expansion(server, arguments.iter().chain([&launch.gateway.program]))?;
+            let strings = arguments.iter().chain([&launch.gateway.program]);
+            refuse_expansion(server, strings.map(|string| (string.as_str(), string.clone())))?;
             let env: Map<String, Value> =
                 variables.into_iter().map(|name| (name.to_string(), pinned(name).into())).collect();
-            let mut entry = json!({ "type": "stdio", "command": launch.gateway.program, "args": arguments });
-            // Moved, while `json!` would copy it: it is most of the entry.
+            let mut entry = json!({ "type": "stdio", "command": launch.gateway.program });
+            // Moved, while `json!` would copy them: they are most of the entry.
+            entry["args"] = arguments.into();
             entry["env"] = env.into();
             entry
         }
     };
     if server.route == Route::Direct {
         let strings = server.transport.texts();
-        let literals: alloc::vec::Vec<String> =
-            strings.iter().filter_map(|(_, text)| text.literal().map(ToString::to_string)).collect();
-        refuse_expansion(server, literals.iter())?;
+        let literals = strings.iter().filter_map(|(field, text)| {
+            let literal = text.literal()?;
+            Some((literal, field.masked(literal)))
+        });
+        refuse_expansion(server, literals)?;
     }
     match entry {
         Value::Object(entry) => Ok(entry),
@@ -59,18 +63,20 @@ fn remote_entry(kind: &str, remote: &Remote) -> Value {
     entry
 }
 
-/// There is no escape for `${` in these agents, so a string that holds it can't be carried.
+/// There is no escape for `${` in these agents, so a string that holds it can't be carried. Each string has its form
+/// for people.
 fn refuse_expansion<'a>(
     server: &ResolvedServer,
-    strings: impl IntoIterator<Item = &'a String>,
+    strings: impl IntoIterator<Item = (&'a str, String)>,
 ) -> Result<(), Note> {
-    match strings.into_iter().find(|string| string.contains("${")) {
+    match strings.into_iter().find(|(string, _)| string.contains("${")) {
         None => Ok(()),
-        Some(string) => Err(Note {
+        Some((_, shown)) => Err(Note {
             code: Code::Inexpressible,
             server: Some(server.name.clone()),
-            sentence: format!("the agent would expand the `${{` in {string:?}"),
+            sentence: format!("the agent would expand the `${{` in {shown:?}"),
             mend: None,
+            place: None,
         }),
     }
 }

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use serde_json::{Map, Value, json};
 
-use crate::artifacts::{Artifacts, Refusal};
+use crate::artifacts::{Artifacts, Code, Refusal};
 use crate::claude::milliseconds;
 use crate::deceptive::spelled_in_json;
 use crate::exposure;
@@ -92,10 +92,11 @@ impl Strategy for OpenCode {
         }
         let text = merged(launch, &entries)?;
         if text.len() > LIMIT {
-            return Err(Refusal(format!(
-                "{CONTENT} would hold {} bytes, and OpenCode can be given {LIMIT}: launch with fewer servers (--profile, --server)",
-                text.len()
-            )));
+            return Err(Refusal::new(
+                Code::TooLarge,
+                format!("{CONTENT} would hold {} bytes, and OpenCode can be given {LIMIT}", text.len()),
+                "launch with fewer servers (--profile, --server)",
+            ));
         }
         artifacts.environment.push((CONTENT.into(), text));
         Ok(artifacts)
@@ -118,13 +119,20 @@ fn entry(launch: &Launch<'_>, server: &ResolvedServer) -> Value {
         | (_, Route::Gateway) => {
             let mut command = alloc::vec![launch.gateway.program.clone()];
             command.extend(launch.gateway.arguments(launch.agent, server));
-            json!({ "type": "local", "command": command })
+            let mut entry = json!({ "type": "local" });
+            // Moved, while `json!` would copy it.
+            entry["command"] = command.into();
+            entry
         }
     };
     entry["enabled"] = true.into();
     // One number for both: OpenCode waits this long for the start and for each call (both seen with 1.18.33).
     entry["timeout"] = milliseconds(server.agent_timeout().max(server.agent_startup_timeout()));
     entry
+}
+
+fn unmergeable(sentence: &str) -> Refusal {
+    Refusal::new(Code::Unmergeable, sentence, "mend its value, or unset it")
 }
 
 /// Our entries in the user's own value of the variable. The user's part keeps its substitutions, ours has none.
@@ -137,13 +145,13 @@ fn merged(launch: &Launch<'_>, entries: &Map<String, Value>) -> Result<String, R
             .and_then(|bytes| json::parse(bytes).map_err(|error| error.to_string()))
             .and_then(|config| config.as_object().cloned().ok_or_else(|| "it is no object".into()))
             .map_err(|reason| {
-                Refusal(format!("{CONTENT} is set, and OpenCode could not read it: {reason}"))
+                unmergeable(&format!("{CONTENT} is set, and OpenCode could not read it: {reason}"))
             })?,
     };
     let mut own_servers = match config.shift_remove("mcp") {
         None => Map::new(),
         Some(Value::Object(servers)) => servers,
-        Some(_) => return Err(Refusal(format!("{CONTENT} is set, and its `mcp` is no object"))),
+        Some(_) => return Err(unmergeable(&format!("{CONTENT} is set, and its `mcp` is no object"))),
     };
     // The variable holds one object: a server of the user's own that is switched off is there once.
     for (name, entry) in &mut own_servers {
@@ -162,7 +170,7 @@ fn merged(launch: &Launch<'_>, entries: &Map<String, Value>) -> Result<String, R
 }
 
 fn member(key: &str, value: &Value) -> String {
-    format!("{}:{value}", Value::from(key))
+    [json::compact(&key.into()), json::compact(value)].join(":")
 }
 
 /// In JSON text `{env:` stands in a string alone, where an escaped brace is the same brace.
@@ -183,7 +191,6 @@ fn declared(content: &Content, bytes: &[u8]) -> Result<Vec<Taken>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::artifacts::Code;
     use crate::claude::tests::{codes, direct, found, plan, program};
 
     fn own(text: &str) -> Content {
@@ -251,7 +258,7 @@ mod tests {
     #[test]
     fn more_than_the_kernel_takes_is_refused_with_the_size() {
         let url = alloc::format!("https://h/{}", "x".repeat(LIMIT));
-        let Refusal(sentence) = plan(&OpenCode, &[direct("r", &url)], &[]).unwrap_err();
+        let Refusal { sentence, .. } = plan(&OpenCode, &[direct("r", &url)], &[]).unwrap_err();
         assert!(
             sentence.starts_with("OPENCODE_CONFIG_CONTENT would hold 12") && sentence.contains("122880"),
             "{sentence}"

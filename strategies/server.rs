@@ -1,10 +1,12 @@
 //! Servers as strategies see them: declarations after layers, profile, policy and trust.
 
-use alloc::string::String;
+use alloc::borrow::Cow;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
+use crate::credentials::{is_credential, looks_like_a_token, masked_address, masked_header};
 use crate::name::Name;
 use crate::text::{Source, Text};
 
@@ -83,30 +85,6 @@ pub struct Remote {
     pub headers: Vec<(String, Text)>,
 }
 
-/// Whether a text holds a token of a well-known kind, or a word so long and mixed that it is hardly anything else.
-fn looks_like_a_token(text: &str) -> bool {
-    const KINDS: &[&str] = &[
-        "Bearer ",
-        "Basic ",
-        "ghp_",
-        "gho_",
-        "github_pat_",
-        "glpat-",
-        "sk-",
-        "xoxb-",
-        "xoxp-",
-        "AKIA",
-        "eyJ",
-    ];
-    let is_random = |word: &str| {
-        let digits = word.bytes().filter(u8::is_ascii_digit).count();
-        word.len() >= 24 && digits >= 4 && word.len() - digits >= 4
-    };
-    text.split(['/', '?', '&', '=', '#', ' ', ',', ';'])
-        .any(|word| KINDS.iter().any(|kind| word.starts_with(kind)) || is_random(word))
-        || KINDS.iter().any(|kind| text.starts_with(kind))
-}
-
 impl Remote {
     fn texts(&self) -> Vec<(Field<'_>, &Text)> {
         let mut texts = alloc::vec![(Field::plain("url"), &self.url)];
@@ -121,16 +99,10 @@ impl Remote {
     /// It may be carried where the user alone can read it, but in no argument and no file of a project (cases B32,
     /// B70), nor where other servers see it (B91).
     pub fn credential(&self) -> Option<String> {
-        let suspicious = |name: &str| {
-            let name = name.to_ascii_lowercase();
-            ["auth", "cookie", "key", "password", "secret", "session", "token"]
-                .iter()
-                .any(|word| name.contains(word))
-        };
         let header = self
             .headers
             .iter()
-            .find(|(name, value)| suspicious(name) || value.literal().is_some_and(looks_like_a_token));
+            .find(|(name, value)| is_credential(name) || value.literal().is_some_and(looks_like_a_token));
         header.map(|(name, _)| name).map(|name| alloc::format!("the header {name}")).or_else(|| {
             let url = self.url.literal()?;
             let after_scheme = url.split_once("://").map_or(url, |(_, rest)| rest);
@@ -139,7 +111,7 @@ impl Remote {
             let parameter = query
                 .split('&')
                 .map(|pair| pair.split('=').next().unwrap_or(pair))
-                .find(|name| suspicious(name));
+                .find(|name| is_credential(name));
             let user = authority.contains('@').then(|| "the user in its url".into());
             let token = || looks_like_a_token(url).then(|| "a token in its url".into());
             user.or_else(|| parameter.map(|name| alloc::format!("`{name}` in its url"))).or_else(token)
@@ -157,6 +129,25 @@ pub struct Field<'a> {
 impl Field<'_> {
     fn plain(key: &'static str) -> Self {
         Self { key, name: None }
+    }
+
+    /// The declaration's field.
+    pub fn key(&self) -> &'static str {
+        self.key
+    }
+
+    /// The name in it, of a variable or a header.
+    pub fn name(&self) -> Option<&str> {
+        self.name
+    }
+
+    /// A string of this field for people: no credential is left in it.
+    pub(crate) fn masked(&self, value: &str) -> String {
+        match (self.key, self.name) {
+            ("url", _) => masked_address(value),
+            ("headers", Some(name)) => masked_header(name, value),
+            _ => value.to_string(),
+        }
     }
 }
 
@@ -230,30 +221,54 @@ impl Transport {
     }
 
     /// The transport that a choice comes out as: the fields of the others are dropped before anything looks at their
-    /// references. Any other transport is itself. `lookup` is that of [`Text::expand`]; the error is a sentence.
-    pub fn chosen(&self, lookup: impl FnMut(&Source) -> Option<String>) -> Result<Self, String> {
-        let Self::Dynamic(Dynamic { choice, stdio, remote }) = self else { return Ok(self.clone()) };
-        let word =
-            choice.expand(lookup).map_err(|missing| alloc::format!("transport: {missing} is not set"))?;
-        let chosen = match word.as_str() {
-            "stdio" => stdio.clone().map(Self::Stdio),
+    /// references. Any other transport is itself. `lookup` is that of [`Text::expand`].
+    pub fn chosen(&self, lookup: impl FnMut(&Source) -> Option<String>) -> Result<Cow<'_, Self>, NotChosen> {
+        let Self::Dynamic(Dynamic { choice, stdio, remote }) = self else { return Ok(Cow::Borrowed(self)) };
+        let word = choice.expand(lookup).map_err(|missing| NotChosen::Unset(missing.to_string()))?;
+        let (word, chosen) = match word.as_str() {
+            "stdio" => ("stdio", stdio.clone().map(Self::Stdio)),
             "http" | "streamable-http" | "streamable_http" | "streamableHttp" => {
-                remote.clone().map(Self::Http)
+                ("http", remote.clone().map(Self::Http))
             }
-            "sse" => remote.clone().map(Self::Sse),
-            _ => {
-                return Err(alloc::format!(
-                    "transport: {choice} comes out as none of `stdio`, `http` and `sse`"
-                ));
-            }
+            "sse" => ("sse", remote.clone().map(Self::Sse)),
+            _ => return Err(NotChosen::NoTransport(choice.to_string())),
         };
-        chosen.ok_or_else(|| {
-            alloc::format!(
-                "transport: {choice} comes out as `{word}`, and the declaration has no such server"
-            )
-        })
+        chosen.map(Cow::Owned).ok_or_else(|| NotChosen::NoServer { choice: choice.to_string(), word })
     }
 }
+
+/// Why a choice of the transport comes out as none. It shows the choice as it is declared, never a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotChosen {
+    /// This reference in it can't be resolved.
+    Unset(String),
+    /// The choice comes out as no transport.
+    NoTransport(String),
+    /// The choice comes out as one that the declaration has no server for.
+    NoServer {
+        /// The choice.
+        choice: String,
+        /// The transport.
+        word: &'static str,
+    },
+}
+
+impl fmt::Display for NotChosen {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("transport: ")?;
+        match self {
+            Self::Unset(reference) => write!(formatter, "{reference} is not set"),
+            Self::NoTransport(choice) => {
+                write!(formatter, "{choice} comes out as none of `stdio`, `http` and `sse`")
+            }
+            Self::NoServer { choice, word } => {
+                write!(formatter, "{choice} comes out as `{word}`, and the declaration has no such server")
+            }
+        }
+    }
+}
+
+impl core::error::Error for NotChosen {}
 
 /// A server after layers, profile, policy and trust: what would run.
 #[derive(Clone, Debug, PartialEq, Eq)]

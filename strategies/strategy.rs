@@ -76,6 +76,9 @@ pub enum Read {
     UserFile(Base, &'static str),
     /// The file that an environment variable names.
     FileNamedBy(&'static str),
+    /// A file of the project below the working directory, which the launch merges into: read as it is read there, so
+    /// that what can't be merged is known before.
+    Merged(&'static str),
     /// A file of the project: in the working directory and in every directory above it.
     Upward(&'static str),
 }

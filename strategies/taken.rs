@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::artifacts::{Code, Note, Refusal};
+use crate::artifacts::{Code, Note, Refusal, Whereabouts};
 use crate::server::ResolvedServer;
 use crate::strategy::{Content, Read};
 
@@ -41,11 +41,9 @@ pub(crate) fn names(
             Err(reason) => notes.push(Note {
                 code: Code::Unreadable,
                 server: None,
-                sentence: format!(
-                    "{}: {reason}; servers of the same name there can't be known",
-                    content.place
-                ),
+                sentence: format!("{reason}; servers of the same name there can't be known"),
                 mend: None,
+                place: Some(Whereabouts { path: content.place.as_str().into(), position: None }),
             }),
         }
     }
@@ -67,6 +65,7 @@ pub(crate) fn hidden(names: &[&str]) -> Option<Note> {
         server: None,
         sentence: format!("switched off for this launch, as --strict says: {}", names.join(", ")),
         mend: None,
+        place: None,
     })
 }
 
@@ -74,7 +73,11 @@ pub(crate) fn hidden(names: &[&str]) -> Option<Note> {
 pub(crate) fn refuse_unreadable(notes: &[Note], agent: &str) -> Result<(), Refusal> {
     match notes.iter().find(|note| note.code == Code::Unreadable) {
         None => Ok(()),
-        Some(note) => Err(Refusal(format!("{agent}'s own servers can't be switched off: {}", note.sentence))),
+        Some(note) => Err(Refusal::new(
+            Code::NoStrict,
+            format!("{agent}'s own servers can't be switched off: {}", note.located()),
+            "mend that file, or leave --strict away, or `strict` of the profile",
+        )),
     }
 }
 
@@ -91,5 +94,6 @@ pub(crate) fn note(taken: &[Taken], server: &ResolvedServer, agent: &str) -> Opt
         server: Some(server.name.clone()),
         sentence: format!("{} has a server of this name, and {agent} would mix the two", found.place),
         mend: Some(mend.into()),
+        place: None,
     })
 }

@@ -440,20 +440,36 @@ fn b26_a_change_of_the_mode_stays() {
 /// Nothing is started, nothing is touched, and the message names the file.
 #[track_caller]
 fn assert_refused(test: Test, watched: &[&str], reason: &str) {
+    let (place, mend) = match reason.strip_prefix(':') {
+        Some(_) => ("", "mend the file, or move it away"),
+        None => (": ", "squire wants a regular file of yours there, in a project, or none yet"),
+    };
+    let sentence = format!("<T>/project/.cursor/mcp.json{place}{reason}");
+    let expected = format!("{sentence}\n  help: {mend}\n");
+    // What the launch refuses is known to whoever looks before.
+    let look = |words: &[&str]| {
+        test.clone().without_arguments().args(words.iter().copied()).stderr(format!("squire: {expected}"))
+    };
+    look(&["launch", "cursor", "--dry-run"]).unchanged().code(125);
+    look(&["describe", "cursor"]).unchanged().code(1);
+    let run = look(&["show", "docs", "--json"]).stderr("").any_stdout().unchanged().success();
+    let shown = json!({ "agent": "cursor", "route": "refused", "reason": format!("{sentence}; {mend}") });
+    assert_eq!(parsed(&run.stdout)["routes"][2], shown);
+    let run = look(&["check"]).stderr("").any_stdout().unchanged().code(1);
+    let (place, reason) = sentence.split_at(sentence.find(": ").unwrap());
+    let finding = format!("{place}: error{reason} [unmergeable] (cursor)\n  help: {mend}\n");
+    assert!(run.stdout.contains(&finding), "{} instead of {finding}", run.stdout);
     let mut paths: Vec<_> = watched.iter().map(|path| test.path(path)).collect();
     paths.push(test.path(FILE));
     paths.push(test.path("project/.cursor"));
     let watched = Watched::new(paths);
-    let run = test.any_stderr().code(125);
+    let run = test.stderr(format!("squire: {expected}")).code(125);
     assert!(!run.agent_was_started());
-    let expected = format!("squire: <T>/project/.cursor/mcp.json: {reason}");
-    assert!(run.stderr.starts_with(&expected), "{} instead of {expected}", run.stderr);
-    assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     watched.assert_untouched();
     assert_eq!(run.state_left(), Vec::<String>::new());
 }
 
-const LINK: &str = "is a symbolic link, and squire follows none here\n";
+const LINK: &str = "is a symbolic link, and squire follows none here";
 
 #[test]
 fn b27_a_link_is_refused_and_stays() {
@@ -472,31 +488,44 @@ fn b27_a_link_is_refused_and_stays() {
 #[test]
 fn b27_what_is_no_file_of_its_own_is_refused() {
     let test = launch("").write("project/.cursor", "a file");
-    assert_refused(test, &[], ".cursor is no directory\n");
+    assert_refused(test, &[], ".cursor is no directory");
     let test = launch("").write("project/.cursor/mcp.json/x", "");
-    assert_refused(test, &["project/.cursor/mcp.json/x"], "it is no regular file\n");
+    assert_refused(test, &["project/.cursor/mcp.json/x"], "it is no regular file");
     let test = launch("").write(FILE, "{}");
     fs::hard_link(test.path(FILE), test.path("second")).unwrap();
-    assert_refused(test, &["second"], "it has several hard links, and replacing it would part them\n");
+    assert_refused(test, &["second"], "it has several hard links, and replacing it would part them");
     let test = launch("").write("project/.cursor/x", "");
     rustix::fs::mkfifoat(rustix::fs::CWD, test.path(FILE), 0o600.into()).unwrap();
-    assert_refused(test, &[], "it is no regular file\n");
+    assert_refused(test, &[], "it is no regular file");
+}
+
+/// Only root can give a file away, so only root can try it.
+#[test]
+fn b27_what_belongs_to_somebody_else_is_refused() {
+    if fs::metadata("/proc/self").unwrap().uid() == 0 {
+        let test = launch("").write(FILE, "{}");
+        std::os::unix::fs::chown(test.path(FILE), Some(1), None).unwrap();
+        assert_refused(test, &[], "it belongs to somebody else");
+    }
 }
 
 #[test]
 fn b26_what_cannot_be_edited_is_refused() {
     let large = format!("{{}}{}", " ".repeat(2 * 1024 * 1024));
     for (bytes, reason) in [
-        (large.as_bytes(), "it is larger than 1024 KiB\n"),
-        (b"{\"a\": \"\xff\"}", "it is not UTF-8\n"),
-        (b"{", "it is no JSON: "),
-        (b"{} {}", "it is no JSON: "),
-        (b"{'a': 1}", "it is no JSON: "),
-        (b"not json", "it is no JSON: "),
-        (b"[]", "its top level is no object\n"),
-        (b"null", "its top level is no object\n"),
-        (b"{\"mcpServers\": []}", "its `mcpServers` is no object\n"),
-        (b"{\"mcpServers\": null}", "its `mcpServers` is no object\n"),
+        (large.as_bytes(), "it is larger than 1024 KiB"),
+        (b"{\"a\": \"\xff\"}", ":1:8: it is not UTF-8"),
+        (b"{", ":1:1: it is no JSON: unterminated object"),
+        (b"{} {}", ":1:4: it is no JSON: text cannot contain more than one json value"),
+        (b"{'a': 1}", ":1:2: it is no JSON: single-quoted strings are not allowed"),
+        (b"not json", ":1:1: it is no JSON: unexpected word"),
+        ("{\n \"é\": 1 2}".as_bytes(), ":2:8: it is no JSON: expected comma"),
+        (b"[]", ":1:1: its top level is no object"),
+        (b"// note\n null", ":2:2: its top level is no object"),
+        (b"{\"mcpServers\": []}", ":1:16: its `mcpServers` is no object"),
+        (b"\xef\xbb\xbf{\"mcpServers\": null}", ":1:16: its `mcpServers` is no object"),
+        (b"{\"mcpServers\": {},\n\"mcpServers\": {}}", ":2:1: it has `mcpServers` more than once"),
+        (b"{\"mcpServers\": {\"docs\": 1, \"docs\": 2}}", ":1:28: it has `docs` more than once"),
     ] {
         assert_refused(launch("").write(FILE, bytes), &[], reason);
     }
@@ -504,7 +533,7 @@ fn b26_what_cannot_be_edited_is_refused() {
 
 #[test]
 fn the_home_directory_is_refused() {
-    let refusal = "squire: the working directory is the home directory, whose .cursor/mcp.json is the agent's own: launch from a project\n";
+    let refusal = "squire: <T>/home/.cursor/mcp.json: the working directory is the home directory, whose .cursor/mcp.json is the agent's own\n  help: squire wants a regular file of yours there, in a project, or none yet\n";
     for file in [None, Some("{}")] {
         let mut test = launch("").directory("home");
         if let Some(text) = file {
@@ -519,6 +548,18 @@ fn the_home_directory_is_refused() {
     let home = test.path("by-link");
     let run = test.env("HOME", home).stderr(refusal).code(125);
     assert!(!run.agent_was_started());
+}
+
+/// A broken file matters where something would be merged, and nowhere else.
+#[test]
+fn a_broken_file_that_gets_nothing_refuses_nothing() {
+    let test = Test::new()
+        .config("[servers.squire]\ndisabled = true\n")
+        .agent("cursor-agent", "exit 5")
+        .write(FILE, "{");
+    test.clone().args(["check"]).stdout("nothing to report\n").unchanged().success();
+    test.clone().args(["describe", "cursor"]).any_stdout().unchanged().success();
+    test.args(["launch", "cursor", "--quiet"]).unchanged().code(5);
 }
 
 #[test]

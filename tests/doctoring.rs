@@ -116,7 +116,7 @@ fn b29_what_could_not_be_put_right_is_a_finding_until_it_is() {
     let during = fs::read_to_string(test.path(FILE)).unwrap();
     kill(running);
     fs::write(test.path(FILE), &during[..during.len() - 3]).unwrap();
-    let named = "squire: <T>/project/.cursor/mcp.json: it is no JSON: Unterminated object on line 1 column 16; entries of squire may be left in it; as it was: <T>/home/.local/state/squire/merges/<private>.before\n";
+    let named = "squire: <T>/project/.cursor/mcp.json: it is no JSON: unterminated object on line 1 column 16; entries of squire may be left in it; as it was: <T>/home/.local/state/squire/merges/<private>.before\n";
     for command in ["list", "clean"] {
         let run = test.clone().args([command]).any_stdout().stderr(named);
         drop(run.code(i32::from(command == "clean")));

@@ -24,11 +24,14 @@ fn of_remote(fields: &str, message: &str) {
 /// A project's file with this server is set aside.
 #[track_caller]
 fn of_project(fields: &str, message: &str) {
+    let (place, reason) = message.split_once(": ").unwrap();
     let run = Test::new()
         .project(&format!("[servers.a]\n{fields}\n"))
         .args(["list"])
         .any_stdout()
-        .stderr(format!("squire: the project's file is not used: <T>/project/squire.toml:{message}\n"))
+        .stderr(format!(
+            "squire: <T>/project/squire.toml:{place}: the project's file is not used: {reason}\n"
+        ))
         .unchanged()
         .success();
     assert!(!run.stdout.contains("not-approved"), "{}", run.stdout);
@@ -278,7 +281,7 @@ fn b33_a_project_raises_no_limit() {
             .any_stdout()
     };
     let not_kept = format!(
-        "squire: the policy's result_limit in {FILE}:2 is not kept: it needs the relaying gateway, which this version of squire does not have yet\n"
+        "squire: {FILE}:2:1: the policy's `result_limit` is not kept: it needs the relaying gateway, which this version of squire does not have yet\n  help: take it out, or wait for a later version\n"
     );
     for (user, limit, told) in
         [("", "\"64KiB\"", ""), ("", "1", ""), ("[policy]\nresult_limit = \"1MiB\"\n", "\"1MiB\"", &not_kept)]
@@ -287,7 +290,7 @@ fn b33_a_project_raises_no_limit() {
         assert!(run.stdout.contains("not-approved"), "{limit}: {}", run.stdout);
     }
     listed("[policy]\nresult_limit = 1000\n", "1001")
-        .stderr(format!("squire: the project's file is not used: <T>/project/squire.toml:3:1: [servers.a]: a project can only lower `result_limit`, which is 1000 bytes\n{not_kept}"))
+        .stderr(format!("squire: <T>/project/squire.toml:3:1: the project's file is not used: [servers.a]: a project can only lower `result_limit`, which is 1000 bytes\n{not_kept}"))
         .success();
 }
 

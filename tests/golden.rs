@@ -106,6 +106,7 @@ impl Case {
                 Read::FileNamedBy(name) => {
                     variable(name).map(|path| Path::new(PROJECT).join(path)).into_iter().collect()
                 }
+                Read::Merged(file) => vec![Path::new(PROJECT).join(file)],
                 Read::Upward(file) => {
                     Path::new(PROJECT).ancestors().map(|directory| directory.join(file)).collect()
                 }

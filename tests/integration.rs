@@ -15,8 +15,10 @@ mod agents_files;
 mod agents_own_config;
 mod agents_rules;
 mod bad_input;
+mod check_codes;
 mod checking;
 mod cursor_file;
+mod differential;
 mod doctoring;
 mod exit_status;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -218,7 +218,7 @@ fn opencodes_other_servers_are_switched_off_once_each() {
 
 #[test]
 fn cursor_is_refused() {
-    let reason = "squire: Cursor has no way to switch its own servers off for one launch: leave --strict away, or `strict` of the profile\n";
+    let reason = "squire: Cursor has no way to switch its own servers off for one launch\n  help: leave --strict away, or `strict` of the profile\n";
     let run = launch("cursor", "cursor-agent", DOCS).args(["--strict"]).stderr(reason).unchanged().code(125);
     assert!(!run.agent_was_started());
 }
@@ -287,9 +287,29 @@ fn what_is_required_and_left_out_refuses() {
         &[off.clone(), key.clone()],
     );
     refused(&["--server", "docs", "--require", "off"], &["off: it is not selected".into()]);
-    refused(&["--server", "docs", "--require", "nowhere"], &["nowhere: it is not selected".into()]);
     refused(&["--profile", "wants"], std::slice::from_ref(&key));
     refused(&["--profile", "wants-all"], std::slice::from_ref(&off));
+}
+
+/// A name that nothing declares is a misspelt one, and not one that is not selected.
+#[test]
+fn what_is_required_and_declared_nowhere_is_unknown() {
+    for (name, told) in [
+        ("dcos", "did you mean `docs`?"),
+        ("nowhere", "there are: squire, docs, off, key"),
+        ("ALL", "there are: squire, docs, off, key"),
+    ] {
+        launch("claude", "claude", MIXED)
+            .args(["--server", "docs", "--require", name])
+            .stderr(format!("squire: there is no server {name:?}; {told}\n"))
+            .unchanged()
+            .code(125);
+    }
+    launch("claude", "claude", MIXED)
+        .args(["--server", "dosc", "--require", "dcos", "--require", "dcos"])
+        .stderr("squire: there is no server \"dosc\"; did you mean `docs`?\nthere is no server \"dcos\"; did you mean `docs`?\n")
+        .unchanged()
+        .code(125);
 }
 
 #[test]
@@ -412,9 +432,7 @@ fn b21_only_the_chosen_transports_references_are_needed() {
         test().env("MCP_TRANSPORT", word).stderr(told).unchanged().code(125);
     }
     for word in ["websocket", "STDIO", " stdio", "builtin"] {
-        let told = missing(
-            "  dyn: transport: ${env:MCP_TRANSPORT:-stdio} comes out as none of `stdio`, `http` and `sse`\n",
-        );
+        let told = "squire: nothing was started:\n  dyn: transport: ${env:MCP_TRANSPORT:-stdio} comes out as none of `stdio`, `http` and `sse`\n  help: let it come out as `stdio`, `http` or `sse`, or leave such servers out with --allow-missing\n";
         test().env("MCP_TRANSPORT", word).stderr(told).unchanged().code(125);
     }
 }
@@ -547,7 +565,8 @@ fn every_command_knows_the_chosen_transport() {
     let run = test().args(["show", "d"]).any_stdout().success();
     assert!(run.stdout.contains(reason), "{}", run.stdout);
     for words in [&["check"][..], &["describe", "claude"], &["show", "d"]] {
-        let run = test().env("T", "stdio").args(words.iter().copied()).any_stdout().success();
+        let run =
+            test().env("T", "stdio").script("bin/x", "").args(words.iter().copied()).any_stdout().success();
         assert!(!run.stdout.contains(reason), "{}", run.stdout);
     }
 }

@@ -266,14 +266,21 @@ fn b35_local_says_it_of_the_users_server() {
     assert_eq!(test.listed(&["name", "state", "runs"]), ["mine | on | mine x", "mine | name-taken | theirs"]);
 }
 
+const MOVE: &str = "  help: move it there, where no repository can write it\n";
+
 #[test]
 fn a_local_file_in_the_project_is_not_read() {
     let test =
         Test::new().config(MINE).write("project/squire.local.toml", "[servers.mine]\ncommand = \"evil\"\n");
     let real = local_path(&test, "project");
-    let note = format!("<T>/project/squire.local.toml is not read: your own changes lie in <T>/{real}");
-    let run =
-        test.clone().args(["list"]).any_stdout().stderr(format!("squire: {note}\n")).unchanged().success();
+    let note = format!("<T>/project/squire.local.toml: it is not read: your own changes lie in <T>/{real}");
+    let run = test
+        .clone()
+        .args(["list"])
+        .any_stdout()
+        .stderr(format!("squire: {note}\n{MOVE}"))
+        .unchanged()
+        .success();
     assert!(!run.stdout.contains("evil"), "{}", run.stdout);
     test.clone()
         .agent("codex", "")
@@ -286,10 +293,14 @@ fn a_local_file_in_the_project_is_not_read() {
         .write("project/a/squire.toml", "")
         .link("nothing", "project/a/squire.local.toml");
     let note = format!(
-        "<T>/project/a/squire.local.toml is not read: your own changes lie in <T>/{real}",
+        "<T>/project/a/squire.local.toml: it is not read: your own changes lie in <T>/{real}",
         real = local_path(&test, "project")
     );
-    test.directory("project/a").args(["list"]).any_stdout().stderr(format!("squire: {note}\n")).success();
+    test.directory("project/a")
+        .args(["list"])
+        .any_stdout()
+        .stderr(format!("squire: {note}\n{MOVE}"))
+        .success();
 }
 
 #[test]
@@ -402,10 +413,11 @@ fn the_users_file_is_no_projects() {
 fn a_local_change_of_no_server_is_told() {
     let test = Test::new().config(MINE).local("[servers.b]\ndisabled = true\n");
     let note = format!(
-        "<T>/{}:1: the local layer changes `b`, which no layer declares",
+        "<T>/{}:1:10: the local layer changes `b`, which no layer declares",
         local_path(&test, "project")
     );
-    test.clone().args(["list"]).any_stdout().stderr(format!("squire: {note}\n")).unchanged().success();
+    let help = "  help: correct the name, or say there what the server is\n";
+    test.clone().args(["list"]).any_stdout().stderr(format!("squire: {note}\n{help}")).unchanged().success();
     test.agent("codex", "")
         .args(["launch", "codex", "--server", "mine"])
         .stderr(format!("squire: codex gets 1 of 1: mine; {note}\n"))

@@ -321,3 +321,33 @@ fn a_headless_command_is_told_what_lets_it_use_tools() {
         .stderr("squire: mine gets 1 of 1: a; to let it use them: --allowedTools mcp__a\n")
         .success();
 }
+
+/// Without an agent all are listed, the user's own behind those that squire knows.
+#[test]
+fn describe_lists_the_users_own_agents() {
+    let test = || {
+        Test::new().config(
+            "[agents.my-very-own-claude]\nstrategy = \"claude\"\nprogram = [\"fuelclaude\", \"--team\"]\n\
+             [agents.codex]\nprogram = [\"~/codex\"]\n",
+        )
+    };
+    let run = test().args(["describe"]).any_stdout().unchanged().success();
+    let lines: Vec<&str> = run.stdout.lines().collect();
+    assert_eq!(lines.len(), 6);
+    assert_eq!(lines[1], "codex               Codex CLI: arguments -c mcp_servers.NAME.KEY=VALUE");
+    assert_eq!(
+        lines[5],
+        "my-very-own-claude  Claude Code (fuelclaude, as claude): a private file named by --mcp-config=FILE, removed after the launch"
+    );
+    let run = test().args(["describe", "--json"]).any_stdout().unchanged().success();
+    let described: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let told = |index: usize| {
+        let agent = &described["agents"][index];
+        ["agent", "strategy", "program"].map(|key| agent[key].as_str().unwrap().to_owned())
+    };
+    assert_eq!(told(0), ["claude", "claude", "claude"]);
+    assert_eq!(told(1), ["codex", "codex", "~/codex"]);
+    assert_eq!(told(4), ["inspect", "inspect", "squire"]);
+    assert_eq!(told(5), ["my-very-own-claude", "claude", "fuelclaude"]);
+    Test::new().config("[agents.mine]\n").args(["describe"]).any_stderr().unchanged().code(1);
+}

@@ -190,10 +190,10 @@ fn how_many_servers_a_project_may_declare() {
         let run = listed(limit, count).success();
         assert_eq!(run.stdout.matches(" not-approved ").count(), count);
     }
-    for (limit, count) in [(3, 4), (0, 1)] {
+    for (limit, count, place) in [(3, 4, "7:10"), (0, 1, "1:10")] {
         let sentence = format!("it declares {count} servers, and a project may have {limit}");
         let run = listed(limit, count)
-            .stderr(format!("squire: the project's file is not used: <T>/project/squire.toml: {sentence}\n"))
+            .stderr(format!("squire: <T>/project/squire.toml:{place}: the project's file is not used: {sentence}\n  help: raise `max_project_servers` of your [policy]\n"))
             .success();
         assert_eq!(run.stdout.matches(" not-approved ").count(), 0);
     }
@@ -264,7 +264,7 @@ fn no_policy_in_a_project_nor_in_the_local_layer() {
         .project(policy)
         .args(["list"])
         .stdout(format!("NAME    TIER     STATE   TRANSPORT  ROUTE    RUNS              ORIGIN\nsquire  builtin  on      builtin    gateway  in squire itself\na       trusted  policy  stdio      gateway  a                 ~/.config/squire/squire.toml:1\na: denied by the policy in {FILE}:4\n"))
-        .stderr("squire: the project's file is not used: <T>/project/squire.toml:1:2: a project declares servers and profiles, and no [policy]\n")
+        .stderr("squire: <T>/project/squire.toml:1:2: the project's file is not used: a project declares servers and profiles, and no [policy]\n")
         .success();
     let test = Test::new().local(policy);
     let path = crate::support::local_path(&test, "project");
@@ -343,4 +343,34 @@ fn an_address_is_one_when_it_is_rewritten_too() {
         let run = Test::new().config(&config).args(["list"]).any_stdout().any_stderr().ends();
         assert_eq!(run.1, Some(1), "{to:?} was taken: {}", run.0.stdout);
     }
+}
+
+/// The built-in server is a server: what no policy lets run does not run, in a launch as in an entry that was kept.
+#[test]
+fn the_built_in_server_keeps_to_the_policy() {
+    for (policy, reason) in [
+        ("deny_servers = [\"sq*\"]", format!("denied by the policy in {FILE}:4")),
+        ("allow_servers = []", format!("not among the servers that the policy in {FILE}:4 allows")),
+    ] {
+        let allowed = if policy.starts_with("allow") { "policy" } else { "on" };
+        let test = Test::new().config(&format!("[servers.a]\ncommand = \"a\"\n[policy]\n{policy}\n"));
+        let run = test.clone().args(["list"]).any_stdout().unchanged().success();
+        assert!(run.stdout.contains("squire  builtin  policy "), "{}", run.stdout);
+        assert!(run.stdout.contains(&format!("a       trusted  {allowed} ")), "{}", run.stdout);
+        test.clone()
+            .agent("codex", "")
+            .args(["launch", "codex", "--server", "squire"])
+            .stderr(format!("squire: codex gets 0 of 1; left out: squire ({reason})\n"))
+            .success();
+        let run = test
+            .clone()
+            .args(gateway_words(&test, "squire", "inspect"))
+            .stderr(format!("squire: the server squire could not be started: {reason}\n"))
+            .code(1);
+        assert!(!run.path("home/.local").exists());
+    }
+    let test = Test::new().config("[policy]\nallow_servers = [\"squire\"]\ntransports = []\n");
+    test.args(["list"])
+        .stdout("NAME    TIER     STATE  TRANSPORT  ROUTE    RUNS              ORIGIN\nsquire  builtin  on     builtin    gateway  in squire itself\n")
+        .success();
 }

@@ -215,11 +215,7 @@ fn b35_a_project_cannot_take_a_name() {
     for theirs in [theirs, "[servers.github.env]\nGITHUB_API_URL = \"https://evil\"\n"] {
         let run = test(theirs).args(["launch", "inspect"]).any_stdout().any_stderr().success();
         assert!(run.stdout.contains("github (stdio): 3 tools"), "{}", run.stdout);
-        assert!(
-            run.stderr.contains("the project's file is not used: <T>/project/squire.toml:"),
-            "{}",
-            run.stderr
-        );
+        assert!(run.stderr.contains(":10: the project's file is not used: "), "{}", run.stderr);
         assert!(!fs::read_to_string(run.path("log")).unwrap().contains("https://evil"));
     }
 }
@@ -255,14 +251,18 @@ fn the_users_profile_wins_over_the_projects() {
 /// The project's file is named with the reason, and stops nothing: the user's servers go in.
 #[track_caller]
 fn set_aside(prepare: impl Fn(Test) -> Test, reason: &str) {
-    let sentence =
-        format!("the project's file is not used: {}", reason.replace("<F>", "<T>/project/squire.toml"));
+    let told = |line: &str| match line.strip_prefix("<F>").and_then(|line| line.split_once(": ")) {
+        Some((place, reason)) => {
+            format!("squire: <T>/project/squire.toml{place}: the project's file is not used: {reason}\n")
+        }
+        None => format!("{line}\n"),
+    };
+    let notes: String = reason.lines().map(told).collect();
     let test =
         || prepare(Test::new().config("[servers.mine]\ncommand = \"mine\"\n").write("project/.git/x", ""));
-    let run =
-        test().args(["list"]).any_stdout().stderr(format!("squire: {sentence}\n")).unchanged().success();
+    let run = test().args(["list"]).any_stdout().stderr(&notes).unchanged().success();
     assert!(run.stdout.contains("mine") && !run.stdout.contains("evil"), "{}", run.stdout);
-    let one_line = sentence.lines().next().unwrap();
+    let one_line = notes.lines().next().unwrap().strip_prefix("squire: ").unwrap();
     for (agent, program) in [("claude", "claude"), ("codex", "codex"), ("opencode", "opencode")] {
         let run = with_agent(test(), program)
             .args(["launch", agent])

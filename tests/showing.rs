@@ -170,3 +170,88 @@ fn a_malformed_file_is_told() {
     let run = show("[servers.a]\ncomand = 1\n", "a").any_stderr().code(1);
     assert!(run.stderr.contains("squire.toml:2:1: "), "{}", run.stderr);
 }
+
+/// What the policy adds to a server is shown with its place, and what it does not touch is not.
+#[test]
+fn what_the_policy_adds_has_its_origin() {
+    let config = "[servers.a]\ncommand = \"a\"\nenv = { OWN = \"mine\" }\n\
+                  [servers.web]\nurl = \"http://localhost:1/mcp?api_key=abc\"\n\
+                  [servers.other]\nurl = \"https://h.example.com/\"\n\
+                  [policy]\nenv = { OWN = \"policy\", ADDED = \"x\" }\n\
+                  rewrite_urls = [{ from = \"http://localhost:\", to = \"http://me:pass@host:\" }]\n";
+    let ends = |name: &str, expected: &str| {
+        let run = show(config, name).any_stdout().success();
+        assert!(run.stdout.ends_with(expected), "{}", run.stdout);
+        assert!(!run.stdout.contains("pass") && !run.stdout.contains("abc"), "{}", run.stdout);
+    };
+    ends(
+        "a",
+        "\nresult_limit     \"64KiB\"           default\n\
+         policy.env       { ADDED = \"x\" }   ~/.config/squire/squire.toml:9 (user)\n",
+    );
+    ends(
+        "web",
+        "\npolicy.rewrite_urls  { from = \"http://localhost:\", to = \"http://***@host:\" }  ~/.config/squire/squire.toml:10 (user)\n",
+    );
+    ends("other", "\nresult_limit     \"64KiB\"                   default\n");
+    let run = show(config, "a").args(["--json"]).any_stdout().success();
+    let shown: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(
+        shown["fields"].as_array().unwrap().last().unwrap(),
+        &json!({
+            "field": "policy.env",
+            "value": { "ADDED": "x" },
+            "layer": "user",
+            "path": "<T>/home/.config/squire/squire.toml",
+            "line": 9,
+            "column": 1,
+        })
+    );
+}
+
+/// No output shows what is probably a credential; the agent has it, and a reference is none.
+#[test]
+fn credentials_in_clear_are_shown_nowhere() {
+    let config = "[servers.web]\nurl = \"https://user:hidden@h.example.com/hidden1hidden2hidden3hidden4/?api_key=hidden&page=1&sig=hidden#token=hidden\"\n\
+                  headers = { Authorization = \"Bearer hidden\", X-Page = \"1\" }\n\
+                  [servers.brace]\nurl = \"https://h.example.com/$${x}?token=hidden\"\n\
+                  [servers.reference]\nurl = \"https://h.example.com/?api_key=${env:KEY}&token=${env:T:-hidden}\"\n";
+    let test = || Test::new().config(config).unchanged();
+    let shown = "https://***@h.example.com/***/?api_key=***&page=1&sig=***#token=***";
+    let mut commands = vec![
+        vec!["list"],
+        vec!["list", "--json"],
+        vec!["show", "web"],
+        vec!["show", "web", "--json"],
+        vec!["show", "brace"],
+        vec!["show", "reference"],
+        vec!["check"],
+        vec!["check", "--json"],
+        vec!["check", "--sarif"],
+    ];
+    for agent in ["claude", "codex", "cursor", "opencode", "inspect"] {
+        commands.push(vec!["describe", agent]);
+        commands.push(vec!["describe", agent, "--json"]);
+        commands.push(vec!["launch", agent, "--dry-run", "--allow-missing"]);
+        commands.push(vec!["launch", agent, "--dry-run", "--json", "--allow-missing"]);
+    }
+    for words in commands {
+        let run = test().args(words.iter().copied()).any_stdout().any_stderr().ends().0;
+        assert!(!run.stdout.is_empty(), "{words:?}: {}", run.stderr);
+        let all = format!("{}{}", run.stdout, run.stderr);
+        assert!(!all.contains("hidden"), "{words:?}: {all}");
+        if words[0] == "list" || words.contains(&"claude") || words.contains(&"web") {
+            assert!(all.contains(shown), "{words:?}: {all}");
+        }
+    }
+    let run = test().args(["show", "reference"]).any_stdout().success();
+    assert!(run.stdout.contains("?api_key=${env:KEY}&token=***"), "{}", run.stdout);
+    let run = Test::new()
+        .config(config)
+        .agent("claude", "")
+        .args(["launch", "claude", "--server", "web"])
+        .any_stderr()
+        .success();
+    let file = run.agent_file("claude.json").to_string();
+    assert!(file.contains("api_key=hidden") && file.contains("Bearer hidden"), "{file}");
+}

@@ -82,7 +82,7 @@ fn b86_a_projects_file_that_is_not_used_is_told() {
         .any_stderr()
         .code(5);
     let start =
-        "squire: codex gets 1 of 1: docs; the project's file is not used: <T>/project/squire.toml:2:1: ";
+        "squire: codex gets 1 of 1: docs; <T>/project/squire.toml:2:1: the project's file is not used: ";
     assert!(run.stderr.starts_with(start), "{}", run.stderr);
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
 }

@@ -1,17 +1,20 @@
 //! `squire check`: everything that is wrong or will be left out, before a launch.
 
-use anyhow::Result;
-use squire_strategies::{Code, ResolvedServer, Transport};
+mod programs;
 
-use super::launch::{lacking, missing};
+use anyhow::Result;
+use squire_strategies::{Code, Note, ResolvedServer, Transport, Whereabouts};
+
+use super::launch::{Lacking, lacking};
+use super::needs::{Missing, missing};
 use super::{Agent, Surroundings, squire};
 use crate::cli;
-use crate::config::{Problems, Project};
+use crate::config::{Origin, Problems, Unusable};
 use crate::environment::Environment;
 use crate::exit::Exit;
-use crate::findings::{self, AgentView, Finding, Known, Severity, count, render, sarif};
+use crate::findings::{self, AgentView, Finding, Known, OwnCode, Severity, count, render, sarif};
 use crate::output::Output;
-use crate::resolve::{Resolution, Resolved, Selection, everything};
+use crate::resolve::{Resolution, Resolved, Selection, everything, settings};
 
 /// Runs the command.
 pub fn run(options: &cli::Check, environment: &Environment) -> Result<Exit> {
@@ -50,27 +53,45 @@ fn find(options: &cli::Check, environment: &Environment) -> Result<Vec<Finding>>
         let mut view = view(&surroundings, agent, &declared, environment)?;
         if options.agent.is_some() {
             let program = surroundings.program(agent, &squire(environment)?, environment);
-            view.not_runnable = program.err().map(|reason| reason.to_string());
+            let reason = program.err().map(|reason| reason.to_string());
+            view.findings.extend(reason.map(|reason| {
+                Finding::own(OwnCode::NotInstalled, reason)
+                    .help(Some("install it, or name its program in [agents.NAME]".into()))
+                    .at(surroundings.program_origin(agent).map(Origin::whereabouts).as_ref())
+            }));
         }
         views.push(view);
     }
-    let declares_in = surroundings.project.as_ref().and_then(|project| project.declares_in.as_ref());
+    let required = of_profiles(&surroundings, &agents, environment)?;
+    for view in &mut views {
+        view.add(required.iter().cloned());
+    }
     let mut found = findings::findings(Known {
         entries: &declared.entries,
         notes: &declared.notes,
-        project_file: declares_in.map(|directory| directory.join(Project::FILE)).as_deref(),
-        project_problems: &declared.project_problems,
+        findings: &programs::findings(&declared, surroundings.project_root(), environment),
         agents: &views,
     });
     let foreign = surroundings.directories.refuse_foreign(surroundings.project.as_ref(), environment);
-    found.extend(foreign.err().map(|error| Finding::refused(format!("{error:#}"))));
+    found.extend(foreign.err().map(|error| refused(&error)));
     Ok(found)
+}
+
+/// What stops every launch, for a reason that no place in a file explains.
+fn refused(error: &anyhow::Error) -> Finding {
+    match error.downcast_ref::<Unusable>() {
+        Some(Unusable { path, reason }) => {
+            let place = Whereabouts { path: path.display().to_string().into(), position: None };
+            Finding::own(OwnCode::Refused, reason).at(Some(&place))
+        }
+        None => Finding::own(OwnCode::Refused, format!("{error:#}")),
+    }
 }
 
 fn of_failure(error: &anyhow::Error) -> Vec<Finding> {
     match error.downcast_ref() {
         Some(Problems(problems)) => findings::sorted(problems.iter().map(Finding::invalid).collect()),
-        None => vec![Finding::refused(format!("{error:#}"))],
+        None => vec![refused(error)],
     }
 }
 
@@ -86,7 +107,7 @@ fn view(
     let by_default = Selection { agent: Some(agent.name.clone()), ..Selection::default() };
     let usual = surroundings.resolve(agent, &by_default, environment)?;
     let refusal = surroundings.look(agent, &usual, &by_default, environment, &mut view);
-    view.refusal = refusal;
+    view.findings.extend(refusal);
 
     let is_left_out = |entry: &&Resolved, code| entry.left_out.as_ref().is_some_and(|note| note.code == code);
     let enabled = declared.entries.iter().filter(|entry| !is_left_out(entry, Code::Disabled));
@@ -95,15 +116,64 @@ fn view(
         let every = Selection { servers, ..by_default };
         let mut all = surroundings.resolve(agent, &every, environment)?;
         all.strict = usual.strict;
-        // A refusal may be due to more servers than any launch has; the usual launch has its own answer.
-        let _ = surroundings.look(agent, &all, &every, environment, &mut view);
+        all.strict_origin = usual.strict_origin;
+        let refusal = surroundings.look(agent, &all, &every, environment, &mut view);
+        // More servers than any launch has may be too many; the usual launch has its own answer.
+        view.add(refusal.filter(|refusal| refusal.code != Code::TooLarge.as_str()));
     }
     let lost = declared.entries.iter().filter(|entry| is_left_out(entry, Code::NameTaken));
     view.notes.extend(lost.filter_map(|entry| entry.left_out.clone()));
     Ok(view)
 }
 
+/// What the user's profiles require and no agent would have: of a profile that an agent never uses, what that agent alone
+/// can't have says nothing.
+fn of_profiles(
+    surroundings: &Surroundings,
+    agents: &[Agent],
+    environment: &Environment,
+) -> Result<Vec<Finding>> {
+    let mut found = Vec::new();
+    for profile in surroundings.layers.user.profiles.iter().filter(|profile| !profile.require.is_empty()) {
+        let mut of_all: Option<Vec<Finding>> = None;
+        for agent in agents {
+            let name = Some(agent.name.clone());
+            let selection =
+                Selection { profiles: vec![profile.name.clone()], agent: name, ..Selection::default() };
+            let resolution = surroundings.resolve(agent, &selection, environment)?;
+            let mut view = AgentView::default();
+            // Why a launch with it would be refused is told of the launches that are usual.
+            if surroundings.look(agent, &resolution, &selection, environment, &mut view).is_some() {
+                continue;
+            }
+            let required = view.findings.into_iter().filter(|found| found.code == OwnCode::Required.as_str());
+            of_all = Some(match of_all {
+                None => required.collect(),
+                Some(others) => required.filter(|finding| others.contains(finding)).collect(),
+            });
+        }
+        found.extend(of_all.unwrap_or_default());
+    }
+    Ok(found)
+}
+
+impl AgentView {
+    /// Adds findings that are not there yet.
+    fn add(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        for finding in findings {
+            if !self.findings.contains(&finding) {
+                self.findings.push(finding);
+            }
+        }
+    }
+}
+
 impl Surroundings {
+    /// Where the user names the agent's program.
+    fn program_origin(&self, agent: &Agent) -> Option<&Origin> {
+        Some(&settings(&self.layers, &agent.name)?.program.as_ref()?.origin)
+    }
+
     /// Plans a launch and adds what it shows to the view; returns why it is refused, if so.
     fn look(
         &self,
@@ -112,23 +182,50 @@ impl Surroundings {
         selection: &Selection,
         environment: &Environment,
         view: &mut AgentView,
-    ) -> Option<String> {
+    ) -> Option<Finding> {
         let missing = |server: &ResolvedServer| {
-            let sentences = missing(server, environment).into_iter();
-            sentences.map(|sentence| (server.name.to_string(), sentence)).collect::<Vec<_>>()
+            let mut declarations = resolution.entries.iter().filter_map(|entry| entry.declaration.as_ref());
+            let declaration = declarations.find(|declaration| declaration.name == server.name);
+            let of_server = |missing: Missing| {
+                let origin = declaration.and_then(|it| missing.origin(it, &self.layers.policy));
+                Finding::own(missing.code, &missing.sentence)
+                    .of(server.name.as_str())
+                    .help(Some(missing.mend.into()))
+                    .at(origin.map(Origin::whereabouts).as_ref())
+            };
+            missing(server, environment).into_iter().map(of_server).collect::<Vec<_>>()
         };
+        let strict = resolution.strict_origin.as_ref();
         match self.plan(agent, resolution, selection, &[], environment) {
             Ok(plan) => {
-                view.missing.extend(plan.delivered().into_iter().flat_map(missing));
-                view.lacking.extend(lacking(&plan, &resolution.require));
-                view.notes.extend(plan.artifacts.notes);
+                view.findings.extend(plan.delivered().into_iter().flat_map(missing));
+                view.findings.extend(lacking(&plan, &resolution.require).into_iter().map(of_lacking));
+                let placed = |note: Note| {
+                    let origin = match note.code {
+                        Code::Hidden => strict,
+                        Code::NoSession => self.program_origin(agent),
+                        _ => None,
+                    };
+                    Note { place: origin.map(Origin::whereabouts).or(note.place), ..note }
+                };
+                view.notes.extend(plan.artifacts.notes.into_iter().map(placed));
                 None
             }
-            Err(refusal) => {
-                view.missing.extend(resolution.servers().into_iter().flat_map(missing));
+            Err(error) => {
+                view.findings.extend(resolution.servers().into_iter().flat_map(missing));
                 view.notes.extend(resolution.all_notes());
-                Some(format!("{refusal:#}"))
+                let refusal = error.downcast_ref().map(|refusal| Finding::refusal(refusal, strict));
+                Some(refusal.unwrap_or_else(|| refused(&error)))
             }
         }
     }
+}
+
+fn of_lacking(lacking: Lacking) -> Finding {
+    let Lacking { server, reason, origin } = lacking;
+    let message = format!("it is required, and would not be there: {reason}");
+    let finding = Finding::own(OwnCode::Required, message)
+        .of(&server)
+        .help(Some("let it be there, or take it out of `require` of the profile".into()));
+    finding.at(origin.as_ref().map(Origin::whereabouts).as_ref())
 }

@@ -4,29 +4,30 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use squire_strategies::{AGENTS, Program, Strategy};
+use squire_strategies::Program;
 
-use super::{Surroundings, shown, squire};
+use super::{Agent, Surroundings, shown, squire};
 use crate::cli;
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::printable::printable;
 use crate::resolve::Selection;
 
 /// Runs the command.
 pub fn run(options: &cli::Describe, environment: &Environment) -> Result<Exit> {
     let output = Output::default();
+    let surroundings = Surroundings::find(environment)?;
     match &options.agent {
-        None if options.json => output.data(&format!("{:#}\n", all_as_json()))?,
-        None => output.data(&all_as_text())?,
+        None if options.json => output.data(&format!("{:#}\n", all_as_json(&surroundings.agents()?)))?,
+        None => output.data(&all_as_text(&surroundings.agents()?))?,
         Some(agent) => {
-            let surroundings = Surroundings::find(environment)?;
             surroundings.directories.refuse_foreign(surroundings.project.as_ref(), environment)?;
             let agent = surroundings.agent(agent)?;
             let selection = Selection {
                 profiles: options.profiles.clone(),
-                servers: Vec::new(),
                 agent: Some(agent.name.clone()),
+                ..Selection::default()
             };
             let resolution = surroundings.resolve(&agent, &selection, environment)?;
             let plan = surroundings.plan(&agent, &resolution, &selection, &[], environment)?;
@@ -37,31 +38,52 @@ pub fn run(options: &cli::Describe, environment: &Environment) -> Result<Exit> {
     Ok(Exit::DONE)
 }
 
-fn program_word(strategy: &dyn Strategy) -> &'static str {
-    match strategy.program() {
-        Program::Named(name) => name,
-        Program::Squire(_) => "squire",
+fn program_word(agent: &Agent) -> &str {
+    let own = agent.program.as_ref().and_then(|words| words.first());
+    match (own, agent.strategy.program()) {
+        (Some(own), _) => own,
+        (None, Program::Named(name)) => name,
+        (None, Program::Squire(_)) => "squire",
     }
 }
 
-fn all_as_text() -> String {
-    let width = AGENTS.iter().map(|strategy| strategy.name().len()).max().unwrap_or_default();
-    AGENTS.iter().fold(String::new(), |mut text, strategy| {
-        let description = strategy.description();
-        let _ = writeln!(text, "{:width$}  {}: {}", strategy.name(), description.title, description.carries);
+/// Whether it is one of the user's own, which speaks the language of one that squire knows.
+fn is_own(agent: &Agent) -> bool {
+    agent.name != agent.strategy.name()
+}
+
+fn all_as_text(agents: &[Agent]) -> String {
+    let width = agents.iter().map(|agent| agent.name.len()).max().unwrap_or_default();
+    agents.iter().fold(String::new(), |mut text, agent| {
+        let description = agent.strategy.description();
+        let own = if is_own(agent) {
+            format!(" ({}, as {})", program_word(agent), agent.strategy.name())
+        } else {
+            String::new()
+        };
+        // Writing to a string can't fail.
+        let _ = writeln!(
+            text,
+            "{:width$}  {}{}: {}",
+            printable(&agent.name),
+            description.title,
+            printable(&own),
+            description.carries
+        );
         text
     })
 }
 
-fn all_as_json() -> Value {
-    let agents: Vec<Value> = AGENTS
+fn all_as_json(agents: &[Agent]) -> Value {
+    let agents: Vec<Value> = agents
         .iter()
-        .map(|strategy| {
-            let description = strategy.description();
+        .map(|agent| {
+            let description = agent.strategy.description();
             json!({
-                "agent": strategy.name(),
+                "agent": agent.name,
+                "strategy": agent.strategy.name(),
                 "title": description.title,
-                "program": program_word(*strategy),
+                "program": program_word(agent),
                 "carries": description.carries,
                 "same_name": description.same_name,
                 "approval": description.approval,

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::Result;
-use indicatif::ProgressBar;
 use serde_json::{Value, json};
 use squire_strategies::{AGENTS, Program};
 
 use super::Surroundings;
 use super::list::below_home;
+use super::waiting::while_waiting;
 use crate::cli;
 use crate::config::Directories;
 use crate::environment::Environment;
@@ -58,7 +58,7 @@ pub fn run(options: &cli::Doctor, environment: &Environment) -> Result<Exit> {
 
 fn examine(directories: &Directories, environment: &Environment, output: Output) -> Health {
     let mut findings = Vec::new();
-    let agents = agents(environment, &mut findings);
+    let agents = agents(environment, output, &mut findings);
     let named = [("config", &directories.config), ("state", &directories.state)];
     for (name, directory) in named {
         findings.extend(files::weakness(directory).map(|weakness| Finding {
@@ -99,7 +99,7 @@ fn of_file(surveyed: &Surveyed) -> Option<Finding> {
 }
 
 /// The agents that squire knows, asked for their versions side by side, and the user's own, which are not run.
-fn agents(environment: &Environment, findings: &mut Vec<Finding>) -> Vec<Agent> {
+fn agents(environment: &Environment, output: Output, findings: &mut Vec<Finding>) -> Vec<Agent> {
     let surroundings = Surroundings::find(environment);
     let project = surroundings.as_ref().ok().and_then(Surroundings::project_root);
     let squire = environment.squire().map(PathBuf::from).unwrap_or_default();
@@ -109,16 +109,12 @@ fn agents(environment: &Environment, findings: &mut Vec<Finding>) -> Vec<Agent> 
         let program = found.map(|program| program.path).map_err(|reason| reason.to_string());
         agents.push(Agent { name: strategy.name().into(), program, version: None });
     }
-    let waiting = ProgressBar::new_spinner().with_message("asking the agents for their versions");
-    waiting.enable_steady_tick(std::time::Duration::from_millis(100));
-    thread::scope(|scope| {
-        for agent in &mut agents {
-            scope.spawn(|| {
-                agent.version = agent.program.as_ref().ok().map(|program| runner::version(program));
-            });
-        }
+    let ask = |agent: &mut Agent| {
+        agent.version = agent.program.as_ref().ok().map(|program| runner::version(program));
+    };
+    while_waiting("asking the agents for their versions", environment, output, || {
+        thread::scope(|scope| agents.iter_mut().for_each(|agent| drop(scope.spawn(move || ask(agent)))));
     });
-    waiting.finish_and_clear();
     match &surroundings {
         Ok(surroundings) => {
             let own = surroundings.agents().unwrap_or_default();

@@ -9,11 +9,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use super::waiting::while_waiting;
 use crate::cli;
 use crate::environment::Environment;
 use crate::exit::Exit;
@@ -34,20 +34,18 @@ struct Report {
 pub fn run(options: &cli::Inspect, environment: &Environment) -> Result<Exit> {
     let output = Output::default();
     let servers = read(&options.mcp_config)?;
-    // Drawn on a terminal alone.
-    let waiting = ProgressBar::new_spinner().with_message(format!("connecting to {} servers", servers.len()));
-    waiting.enable_steady_tick(Duration::from_millis(100));
     // The servers are in groups of their own, which a terminal's Ctrl-C does not reach.
     let groups = Groups::default();
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT]).context("signals can't be watched")?;
     let watched = signals.handle();
+    let waits = format!("connecting to {} servers", servers.len());
     let (reports, interruption) = thread::scope(|scope| {
         let watching = scope.spawn(|| signals.forever().next().inspect(|_| groups.kill()));
-        let reports = inspect_all(&servers, environment, &groups);
+        let reports =
+            while_waiting(&waits, environment, output, || inspect_all(&servers, environment, &groups));
         watched.close();
         (reports, watching.join().ok().flatten())
     });
-    waiting.finish_and_clear();
     if let Some(signal) = interruption {
         return Ok(Exit::Signal(signal));
     }

@@ -2,16 +2,17 @@
 
 use anyhow::{Result, bail};
 use serde_json::json;
-use squire_strategies::{Code, Note, ResolvedServer, Source, Transport};
 
+use super::needs::{leave_out_missing, refuse_missing};
 use super::{Surroundings, shown, squire};
 use crate::cli;
+use crate::config::Origin;
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::plan::Plan;
 use crate::report;
-use crate::resolve::{Resolution, Selection, needs_relay};
+use crate::resolve::{ALL, Required, Selection};
 use crate::runner;
 
 /// Runs the command. An error means that no agent was started and nothing is left behind.
@@ -23,10 +24,10 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
         profiles: options.profiles.clone(),
         servers: options.servers.clone(),
         agent: Some(agent.name.clone()),
+        require: options.require.clone(),
     };
     let mut resolution = surroundings.resolve(&agent, &selection, environment)?;
     resolution.strict |= options.strict;
-    resolution.require.extend(options.require.iter().cloned());
     if options.allow_missing {
         leave_out_missing(&mut resolution, environment);
     }
@@ -51,99 +52,44 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
     runner::run(&plan, &program?, around, output, announce)
 }
 
-/// The transport that the environment chooses, where it is to be chosen; the fields of the others are left out.
-fn chosen(server: &ResolvedServer, environment: &Environment) -> Result<Transport, String> {
-    server.transport.chosen(|source| match source {
-        Source::Environment(name) => environment.get(name).map(|value| value.to_string_lossy().into_owned()),
-        Source::Secret(_) => None,
-    })
-}
-
-/// What a server needs of the environment and does not find there, each as a sentence.
-pub(super) fn missing(server: &ResolvedServer, environment: &Environment) -> Vec<String> {
-    let chosen = match chosen(server, environment) {
-        Ok(chosen) => chosen,
-        Err(sentence) => return vec![sentence],
-    };
-    let mut missing = Vec::new();
-    for (field, text) in chosen.texts() {
-        for reference in text.references() {
-            match &reference.source {
-                Source::Environment(name)
-                    if reference.default.is_none() && environment.get(name).is_none() =>
-                {
-                    missing.push(format!("{field} needs {reference}, which is not set or empty"));
-                }
-                Source::Environment(_) | Source::Secret(_) => {}
-            }
-        }
-    }
-    missing
-}
-
-/// Names everything that a server needs and that is not there, all at once (case B21).
-fn refuse_missing(servers: &[&ResolvedServer], environment: &Environment) -> Result<()> {
-    let named = |server: &&ResolvedServer| {
-        let missing = missing(server, environment);
-        missing.into_iter().map(|sentence| format!("{}: {sentence}", server.name)).collect::<Vec<_>>()
-    };
-    let missing: Vec<String> = servers.iter().flat_map(named).collect();
-    if !missing.is_empty() {
-        bail!(
-            "nothing was started:\n  {}\n  help: set it, give it a default as in ${{env:NAME:-default}}, or leave such servers out with --allow-missing",
-            missing.join("\n  ")
-        );
-    }
-    Ok(())
-}
-
-/// Leaves the servers out that need what is not there.
-fn leave_out_missing(resolution: &mut Resolution, environment: &Environment) {
-    for entry in resolution.entries.iter_mut().filter(|entry| entry.left_out.is_none()) {
-        if let Some(sentence) = missing(&entry.server, environment).into_iter().next() {
-            let server = Some(entry.server.name.clone());
-            entry.left_out = Some(Note { code: Code::Unresolved, server, sentence, mend: None });
-        }
-    }
-}
-
-/// Leaves the servers out whose chosen transport the gateway would refuse (case B86).
-pub(super) fn leave_out_chosen_remote(resolution: &mut Resolution, environment: &Environment) {
-    for entry in resolution.entries.iter_mut().filter(|entry| entry.left_out.is_none()) {
-        let is_remote = matches!(entry.server.transport, Transport::Dynamic(_))
-            && chosen(&entry.server, environment).is_ok_and(|chosen| chosen.remote().is_some());
-        if is_remote && missing(&entry.server, environment).is_empty() {
-            let server = Some(entry.server.name.clone());
-            let sentence = needs_relay("a remote server that is chosen when it starts");
-            entry.left_out = Some(Note { code: Code::NeedsRelay, server, sentence, mend: None });
-        }
-    }
-}
-
 /// `--require`: a server that the agent would not get refuses the launch, as far as that is known before the start.
-fn refuse_without_required(plan: &Plan, required: &[String]) -> Result<()> {
+fn refuse_without_required(plan: &Plan, required: &[Required]) -> Result<()> {
     let lacking = lacking(plan, required);
     if !lacking.is_empty() {
-        let lines: Vec<String> = lacking.iter().map(|(name, reason)| format!("{name}: {reason}")).collect();
+        let lines: Vec<String> =
+            lacking.iter().map(|lacking| format!("{}: {}", lacking.server, lacking.reason)).collect();
         bail!("nothing was started, as it lacks what is required:\n  {}", lines.join("\n  "));
     }
     Ok(())
 }
 
-/// The required servers that a plan does not deliver, each with the reason.
-pub(super) fn lacking(plan: &Plan, required: &[String]) -> Vec<(String, String)> {
+/// A required server that a plan does not deliver.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Lacking {
+    pub(super) server: String,
+    pub(super) reason: String,
+    /// The profile's word for it.
+    pub(super) origin: Option<Origin>,
+}
+
+/// The required servers that a plan does not deliver, each once.
+pub(super) fn lacking(plan: &Plan, required: &[Required]) -> Vec<Lacking> {
     let delivered: Vec<&str> = plan.delivered().iter().map(|server| server.name.as_str()).collect();
-    let all = required.iter().any(|name| name == "all");
-    let wanted = plan.servers.iter().map(|server| server.name.as_str()).filter(|_| all);
-    let named = required.iter().map(String::as_str).filter(|name| *name != "all");
-    let mut lacking: Vec<(String, String)> = Vec::new();
     let obstacles = plan.obstacles();
-    for name in wanted.chain(named).filter(|name| !delivered.contains(name)) {
-        let obstacle = obstacles.iter().find(|(server, _)| server.as_str() == name);
-        let reason = obstacle.map(|(_, note)| note.sentence.as_str());
-        let one = (name.to_owned(), reason.unwrap_or("it is not selected").to_owned());
-        if !lacking.contains(&one) {
-            lacking.push(one);
+    let mut lacking: Vec<Lacking> = Vec::new();
+    for Required { name, origin } in required {
+        let selected = plan.servers.iter().map(|server| server.name.as_str()).filter(|_| name == ALL);
+        let named = Some(name.as_str()).filter(|name| *name != ALL);
+        for name in selected.chain(named).filter(|name| !delivered.contains(name)) {
+            if !lacking.iter().any(|other| other.server == name) {
+                let obstacle = obstacles.iter().find(|(server, _)| server.as_str() == name);
+                let reason = obstacle.map_or("it is not selected", |(_, note)| note.sentence.as_str());
+                lacking.push(Lacking {
+                    server: name.to_owned(),
+                    reason: reason.to_owned(),
+                    origin: origin.clone(),
+                });
+            }
         }
     }
     lacking

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use squire_strategies::{Code, Stdio, Transport};
+use squire_strategies::{Code, Stdio, Transport, masked_address};
 
 use super::Surroundings;
 use crate::cli;
@@ -35,7 +35,8 @@ pub fn run(options: &cli::List, environment: &Environment) -> Result<Exit> {
         output.data(&as_text(&resolution, environment.home().as_deref()))?;
         for note in &resolution.notes {
             let server = note.server.as_ref().map_or(String::new(), |server| format!("{server}: "));
-            output.message(&format!("{server}{}", note.sentence));
+            let help = note.mend.as_ref().map(|mend| format!("\n  help: {mend}")).unwrap_or_default();
+            output.message(&format!("{server}{}{help}", note.located()));
         }
     }
     Ok(Exit::DONE)
@@ -46,15 +47,15 @@ pub(super) fn state(entry: &Resolved) -> &'static str {
     entry.left_out.as_ref().map_or("on", |note| note.code.as_str())
 }
 
-/// What runs, as a person would type it; a user and password in an address are not shown.
+/// What runs, as a person would type it; credentials in an address are not shown.
 pub(super) fn target(entry: &Resolved) -> String {
     match &entry.server.transport {
         Transport::Builtin => "in squire itself".into(),
         Transport::Stdio(stdio) => program(stdio),
-        Transport::Http(remote) | Transport::Sse(remote) => without_user(&remote.url.to_string()),
+        Transport::Http(remote) | Transport::Sse(remote) => masked_address(&remote.url.to_string()),
         Transport::Dynamic(dynamic) => {
             let program = dynamic.stdio.as_ref().map(program);
-            let address = dynamic.remote.as_ref().map(|remote| without_user(&remote.url.to_string()));
+            let address = dynamic.remote.as_ref().map(|remote| masked_address(&remote.url.to_string()));
             program.into_iter().chain(address).collect::<Vec<_>>().join(" or ")
         }
     }
@@ -77,16 +78,6 @@ fn quoted(word: &str) -> String {
         word.to_owned()
     } else {
         format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}
-
-/// An address without the user and password in it.
-pub(super) fn without_user(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    match authority.rsplit_once('@') {
-        Some((user, _)) => format!("{scheme}://***{}", &rest[user.len()..]),
-        None => url.to_owned(),
     }
 }
 

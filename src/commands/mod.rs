@@ -9,8 +9,10 @@ pub mod inspect;
 pub mod launch;
 pub mod list;
 pub mod man;
+mod needs;
 pub mod schema;
 pub mod show;
+mod waiting;
 
 use std::path::{Path, PathBuf};
 
@@ -97,7 +99,7 @@ impl Surroundings {
     fn resolve(&self, agent: &Agent, selection: &Selection, environment: &Environment) -> Result<Resolution> {
         let speaks = |transport: &Transport| agent.strategy.speaks(transport);
         let mut resolution = resolve(&self.layers, selection, &speaks)?;
-        launch::leave_out_chosen_remote(&mut resolution, environment);
+        needs::leave_out_chosen_remote(&mut resolution, environment);
         Ok(resolution)
     }
 
@@ -129,8 +131,7 @@ impl Surroundings {
         let first =
             agent.program.as_deref().and_then(<[String]>::split_first).map_or(&[][..], |(_, first)| first);
         let first: Vec<std::ffi::OsString> = first.iter().map(std::ffi::OsString::from).collect();
-        plan(agent.strategy, resolution, &launch, &first, words)
-            .map_err(|refusal| anyhow::anyhow!("{refusal}"))
+        Ok(plan(agent.strategy, resolution, &launch, &first, words)?)
     }
 
     /// Finds what runs as the agent.

@@ -3,19 +3,20 @@
 mod render;
 
 use anyhow::Result;
-use serde_json::{Value, json};
-use squire_strategies::{Effect, Name, ResolvedServer, Source, Transport};
+use serde_json::{Map, Value, json};
+use squire_strategies::{
+    Effect, Name, Refusal, ResolvedServer, Source, Transport, masked_address, masked_header,
+};
 
-use super::list::without_user;
 use super::{Agent, Surroundings};
 use crate::cli;
-use crate::config::Origin;
+use crate::config::{Declaration, Origin, Policy};
 use crate::declared::{self, written};
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::resolve::{
-    RESULT_LIMIT, Resolved, Selection, UnknownSelection, everything, resolve, unknown_name,
+    RESULT_LIMIT, Resolved, Selection, UnknownSelection, everything, resolve, rewrite_of, unknown_name,
 };
 
 /// Runs the command.
@@ -96,7 +97,10 @@ fn route(
     let resolution = surroundings.resolve(agent, &selection, environment)?;
     let plan = match surroundings.plan(agent, &resolution, &selection, &[], environment) {
         Ok(plan) => plan,
-        Err(refusal) => return Ok(told("refused", Some(format!("{refusal:#}")))),
+        Err(error) => {
+            let reason = error.downcast_ref().map_or_else(|| format!("{error:#}"), Refusal::on_one_line);
+            return Ok(told("refused", Some(reason)));
+        }
     };
     if let Some(note) = plan.obstacles().get(name) {
         let is_off = note.code.effect() == Effect::SwitchedOff;
@@ -113,7 +117,8 @@ fn fields(entry: &Resolved, surroundings: &Surroundings) -> Vec<Field> {
         .into_iter()
         .map(|written| {
             let value = match (written.field, written.value) {
-                ("url", Value::String(url)) => json!(without_user(&url)),
+                ("url", Value::String(url)) => json!(masked_address(&url)),
+                ("headers", Value::Object(headers)) => masked_headers(headers),
                 (_, value) => value,
             };
             Field { name: written.field, value, origin: Some(written.origin.clone()) }
@@ -140,7 +145,45 @@ fn fields(entry: &Resolved, surroundings: &Surroundings) -> Vec<Field> {
             fields.push(Field { name, value, origin: origin.cloned() });
         }
     }
+    fields.extend(of_policy(policy, declaration));
     fields
+}
+
+/// What the policy adds to the server, and what it makes of its address.
+fn of_policy(policy: &Policy, declaration: &Declaration) -> Vec<Field> {
+    let added = added_variables(policy, declaration).map(|(env, origin)| Field {
+        name: "policy.env",
+        value: env,
+        origin: Some(origin.clone()),
+    });
+    let url = declaration.url.as_ref().map(|url| &url.value);
+    let rewritten = url.and_then(|url| rewrite_of(policy, url)).map(|(rewrite, origin)| Field {
+        name: "policy.rewrite_urls",
+        value: json!({ "from": masked_address(&rewrite.from), "to": masked_address(&rewrite.to) }),
+        origin: Some(origin.clone()),
+    });
+    added.into_iter().chain(rewritten).collect()
+}
+
+fn added_variables<'a>(policy: &'a Policy, declaration: &Declaration) -> Option<(Value, &'a Origin)> {
+    let env = policy.env.as_ref().filter(|_| declaration.command.is_some())?;
+    let own = |name: &str| declaration.env.iter().flat_map(|env| &env.value).any(|(own, _)| own == name);
+    let added: Map<String, Value> = env
+        .value
+        .iter()
+        .filter(|(name, _)| !own(name))
+        .map(|(name, text)| (name.clone(), json!(text.to_string())))
+        .collect();
+    (!added.is_empty()).then(|| (added.into(), &env.origin))
+}
+
+/// Headers as they are shown.
+fn masked_headers(headers: Map<String, Value>) -> Value {
+    let masked = |(name, value): (String, Value)| {
+        let shown = value.as_str().map_or_else(|| value.clone(), |value| masked_header(&name, value).into());
+        (name, shown)
+    };
+    Value::Object(headers.into_iter().map(masked).collect())
 }
 
 /// The names of the secrets that the declaration uses.

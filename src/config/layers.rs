@@ -1,9 +1,11 @@
 //! Finds and reads the layers.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use sha2::{Digest, Sha256};
+use squire_strategies::{Code, Note, Whereabouts};
 
 use super::consistency;
 use super::directories::Project;
@@ -40,9 +42,7 @@ pub struct Layers {
     /// The limits: the managed policy over the user's.
     pub policy: Policy,
     /// Why files of the repository are not used.
-    pub project_refused: Vec<String>,
-    /// What is wrong with the repository's file, where that is why it is not used.
-    pub project_problems: Vec<Problem>,
+    pub project_refused: Vec<Note>,
 }
 
 /// Reads the layers. A malformed file of the user or the machine is an error that names every problem; a malformed
@@ -101,8 +101,26 @@ fn drop_ins(config: &Path) -> Result<Vec<PathBuf>> {
     Ok(names.into_iter().map(|name| directory.join(name)).collect())
 }
 
+/// A file of the user that is not believed, or can't be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unusable {
+    /// The file.
+    pub path: PathBuf,
+    /// Why.
+    pub reason: String,
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.path.display(), self.reason)
+    }
+}
+
+impl std::error::Error for Unusable {}
+
 fn read_bytes(path: &Path) -> Result<Vec<u8>> {
-    let bytes = files::read_of_user(path).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+    let bytes = files::read_of_user(path)
+        .map_err(|error| Unusable { path: path.to_path_buf(), reason: error.to_string() })?;
     Ok(bytes.unwrap_or_default())
 }
 
@@ -116,48 +134,59 @@ fn load_project(config: &Path, project: &Project, layers: &mut Layers) {
     match read_project(config, project) {
         Ok(Some(declarations)) => layers.project = Some(declarations),
         Ok(None) => {}
-        Err(ProjectRefused { reason, problems }) => {
-            layers.project_refused.push(format!("the project's file is not used: {reason}"));
-            layers.project_problems = problems;
-        }
+        Err(refused) => layers.project_refused = refused,
     }
     let directory = project.declares_in.as_deref().unwrap_or(&project.root);
     let not_local = directory.join(NOT_LOCAL);
     if files::exists(&not_local) {
         let real = local_file(config, project);
-        layers.project_refused.push(format!(
-            "{} is not read: your own changes lie in {}",
-            not_local.display(),
-            real.display()
-        ));
+        let place = Whereabouts { path: not_local.display().to_string().into(), position: None };
+        layers.project_refused.push(Note {
+            code: Code::ProjectFile,
+            server: None,
+            sentence: format!("it is not read: your own changes lie in {}", real.display()),
+            mend: Some("move it there, where no repository can write it".into()),
+            place: Some(place),
+        });
     }
 }
 
-/// Why a project's file is set aside; the problems are empty where it could not be read at all.
-struct ProjectRefused {
-    reason: String,
-    problems: Vec<Problem>,
+/// The note of a project's file that is set aside.
+fn not_used(reason: &str, mend: Option<String>, place: Whereabouts) -> Note {
+    let sentence = format!("the project's file is not used: {reason}");
+    Note { code: Code::ProjectFile, server: None, sentence, mend, place: Some(place) }
 }
 
-fn read_project(config: &Path, project: &Project) -> Result<Option<Declarations>, ProjectRefused> {
+/// One note for each problem of a project's file, up to as many as are told of any file.
+pub fn not_used_for(problems: &[Problem]) -> Vec<Note> {
+    let mut notes: Vec<Note> = problems
+        .iter()
+        .take(Problems::SHOWN)
+        .map(|problem| not_used(&problem.message, problem.help.clone(), problem.whereabouts()))
+        .collect();
+    if let Some(next) = problems.get(Problems::SHOWN) {
+        let reason = format!("and {} problems more", problems.len() - Problems::SHOWN);
+        notes.push(not_used(&reason, None, next.whereabouts()));
+    }
+    notes
+}
+
+fn read_project(config: &Path, project: &Project) -> Result<Option<Declarations>, Vec<Note>> {
     let Some(directory) = &project.declares_in else { return Ok(None) };
     let path = directory.join(Project::FILE);
     // Where squire's own files are worked in, the user's file is no project's.
     if files::same_file(&path, &config.join(Project::FILE)) {
         return Ok(None);
     }
-    let unreadable = |reason: String| ProjectRefused { reason, problems: Vec::new() };
-    let relative = path.strip_prefix(&project.root).map_err(|error| unreadable(error.to_string()))?;
-    let bytes = files::read_of_project(&project.root, relative)
-        .map_err(|error| unreadable(format!("{}: {error}", path.display())))?;
+    let unreadable = |error: &dyn fmt::Display| {
+        let place = Whereabouts { path: path.display().to_string().into(), position: None };
+        vec![not_used(&error.to_string(), None, place)]
+    };
+    let relative = path.strip_prefix(&project.root).map_err(|error| unreadable(&error))?;
+    let bytes = files::read_of_project(&project.root, relative).map_err(|error| unreadable(&error))?;
     let (declarations, mut problems) = read(&bytes.unwrap_or_default(), &path, LayerKind::Project);
     if problems.is_empty() {
         problems = consistency::check(&declarations);
     }
-    if problems.is_empty() {
-        Ok(Some(declarations))
-    } else {
-        let reason = Problems(problems.clone()).to_string();
-        Err(ProjectRefused { reason, problems })
-    }
+    if problems.is_empty() { Ok(Some(declarations)) } else { Err(not_used_for(&problems)) }
 }

@@ -15,7 +15,7 @@ mod table;
 
 pub use directories::{Directories, Project};
 pub use json_schema::json_schema;
-pub use layers::{Layers, MANAGED_POLICY, Sources, load, local_file};
+pub use layers::{Layers, MANAGED_POLICY, Sources, Unusable, load, local_file, not_used_for};
 pub use problem::{Place, Problem, Problems, nearest};
 pub use read::{read, read_drop_in};
 pub use read_server::is_address;

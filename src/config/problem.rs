@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use squire_strategies::Whereabouts;
+
 /// A position in a file, both from 1; the column counts characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
@@ -47,11 +49,18 @@ pub struct Problem {
     pub help: Option<String>,
 }
 
+impl Problem {
+    /// Its place, as notes have it.
+    pub fn whereabouts(&self) -> Whereabouts {
+        let Place { line, column } = self.place;
+        Whereabouts { path: self.path.display().to_string().into(), position: Some((line, column)) }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { path, place: Place { line, column }, message, help } = self;
-        write!(formatter, "{}:{line}:{column}: {message}", path.display())?;
-        help.iter().try_for_each(|help| write!(formatter, "\n  help: {help}"))
+        write!(formatter, "{}: {}", self.whereabouts(), self.message)?;
+        self.help.iter().try_for_each(|help| write!(formatter, "\n  help: {help}"))
     }
 }
 
@@ -61,7 +70,7 @@ pub struct Problems(pub Vec<Problem>);
 
 impl Problems {
     /// How many are told: what is wrong in one place tends to show in many.
-    const SHOWN: usize = 20;
+    pub(super) const SHOWN: usize = 20;
 }
 
 impl fmt::Display for Problems {

@@ -1,6 +1,6 @@
 //! Reads `[servers.NAME]`. Pure.
 
-use squire_strategies::{Name, NameError, Route, Text};
+use squire_strategies::{Name, NameError, Route, Text, masked_address};
 use toml::de::DeValue;
 
 use super::fields::{self, SERVER, ServerField};
@@ -267,8 +267,9 @@ fn read_variables<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Locat
 fn read_url<'a>(reader: &mut Reader<'a>, field: Entry<'a>) -> Option<Located<Text>> {
     let url = reader.text(field)?;
     if let Some(written) = url.value.literal().filter(|written| !is_address(written)) {
+        let shown = masked_address(written);
         let message =
-            format!("`url` wants an address such as \"https://example.com/mcp\", and this is {written:?}");
+            format!("`url` wants an address such as \"https://example.com/mcp\", and this is {shown:?}");
         reader.problem(field.place, message, None);
     }
     Some(url)

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use squire_strategies::{Name, Route, Text};
+use squire_strategies::{Name, Route, Text, Whereabouts};
 
 use super::problem::Place;
 
@@ -65,6 +65,14 @@ pub struct Origin {
     pub path: Rc<Path>,
     /// The place in it.
     pub place: Place,
+}
+
+impl Origin {
+    /// The place, as notes have it.
+    pub fn whereabouts(&self) -> Whereabouts {
+        let Place { line, column } = self.place;
+        Whereabouts { path: self.path.display().to_string().into(), position: Some((line, column)) }
+    }
 }
 
 impl fmt::Display for Origin {

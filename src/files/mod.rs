@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
+use sha2::{Digest, Sha256};
 
 use beneath::open_beneath;
 pub use lock::Lock;
@@ -137,7 +138,8 @@ fn read_regular(file: OwnedFd, limit: u64) -> io::Result<(Vec<u8>, Stat)> {
     }
     // One read for a file that keeps its size, not a dozen of growing ones.
     let size = u64::try_from(stat.st_size).unwrap_or_default().min(limit);
-    let mut bytes = Vec::with_capacity(usize::try_from(size + 1).unwrap_or_default());
+    // Those of /proc say that they are empty.
+    let mut bytes = Vec::with_capacity(usize::try_from(size + 1).unwrap_or_default().max(4096));
     File::from(file).take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(other(format!("it is larger than {} KiB", limit / 1024)));
@@ -163,6 +165,23 @@ pub fn read_of_project(root: &Path, relative: &Path) -> io::Result<Option<Vec<u8
     }
     refuse_writable_by_others(&stat, "everybody may write it")?;
     Ok(Some(bytes))
+}
+
+/// The SHA-256 of a regular file of a project, in hexadecimal digits; `None` where no regular file is there. A symbolic
+/// link on the way is an error, as it says nothing of what it leads to.
+pub fn digest_of_project(root: &Path, relative: &Path) -> io::Result<Option<String>> {
+    let root = rustix::fs::open(root, DIRECTORY, Mode::empty())?;
+    let Some(file) = open_beneath(&root, relative, READ)? else { return Ok(None) };
+    if FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) != FileType::RegularFile {
+        return Ok(None);
+    }
+    let (mut file, mut hasher, mut piece) = (File::from(file), Sha256::new(), vec![0; 64 * 1024]);
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(Some(hexadecimal(&hasher.finalize()))),
+            read => hasher.update(piece.get(..read).unwrap_or_default()),
+        }
+    }
 }
 
 fn refuse_writable_by_others(stat: &Stat, reason: &str) -> io::Result<()> {

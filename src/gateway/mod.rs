@@ -27,12 +27,19 @@ use crate::runner::{Boundaries, look_up};
 
 /// Runs the command.
 pub fn run(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
-    if options.name == Name::SQUIRE {
-        streams::serve(&builtin::service(options, environment))?;
-        return Ok(Exit::DONE);
-    }
-    // On success this process is the server, and nothing returns.
-    let Err(failure) = become_server(options, environment);
+    let failure = if options.name == Name::SQUIRE {
+        match declared(options) {
+            Ok(_) => {
+                streams::serve(&builtin::service(options, environment))?;
+                return Ok(Exit::DONE);
+            }
+            Err(failure) => failure,
+        }
+    } else {
+        // On success this process is the server, and nothing returns.
+        let Err(failure) = become_server(options, environment);
+        failure
+    };
     let reason = format!("the server {} could not be started: {failure:#}", options.name);
     Output::default().message(&reason);
     if squire_strategies::find(&options.agent).is_some_and(Strategy::shows_failures) {
@@ -53,7 +60,7 @@ fn stand_in(name: &str, reason: String) -> Service {
 }
 
 fn become_server(options: &cli::Gateway, environment: &Environment) -> Result<std::convert::Infallible> {
-    let stdio = declared(options, environment)?;
+    let stdio = chosen(&declared(options)?, environment)?;
     let mut command = prepare(&stdio, options.project.as_deref(), environment)?;
     let error = command.exec();
     let found = command.get_program().display();
@@ -61,8 +68,8 @@ fn become_server(options: &cli::Gateway, environment: &Environment) -> Result<st
     Err(anyhow!(error).context(format!("{shown} could not be executed")))
 }
 
-/// The server as the layers declare it now, with the transport that its reference chooses.
-fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Stdio> {
+/// The server as the layers declare it now. The error says why it does not run.
+fn declared(options: &cli::Gateway) -> Result<Transport> {
     // A gateway never walks up from its working directory: the project is the one of the entry.
     let project =
         options.project.as_deref().map(|root| Project { root: root.to_path_buf(), declares_in: None });
@@ -79,6 +86,7 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Stdio> 
         profiles: options.profiles.iter().filter(of_user).cloned().collect(),
         servers: vec![options.name.clone()],
         agent: Some(options.agent.clone()),
+        ..Selection::default()
     };
     let resolution = match resolve(&layers, &selection, &|transport| strategy.speaks(transport)) {
         Err(error) if error.is::<UnknownSelection>() => None,
@@ -91,13 +99,18 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Stdio> 
     if let Some(note) = entry.left_out {
         bail!("{}", note.sentence);
     }
+    Ok(entry.server.transport)
+}
+
+/// The program of a transport, or the one that its reference chooses.
+fn chosen(transport: &Transport, environment: &Environment) -> Result<Stdio> {
     let value = |source: &Source| match source {
         Source::Environment(name) => {
             environment::value(environment, name).map(|value| value.to_string_lossy().into_owned())
         }
         Source::Secret(_) => None,
     };
-    match entry.server.transport.chosen(value).map_err(|sentence| anyhow!(sentence))? {
+    match transport.chosen(value)?.into_owned() {
         Transport::Stdio(stdio) => Ok(stdio),
         Transport::Builtin | Transport::Dynamic(_) => bail!("it is no program"),
         Transport::Http(_) | Transport::Sse(_) => {
@@ -108,42 +121,57 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Stdio> 
 
 /// The server's command. Its errors show strings as they are declared, never a value (case B91).
 fn prepare(stdio: &Stdio, project: Option<&Path>, environment: &Environment) -> Result<Command> {
-    let expand = |text: &Text| expand(text, environment);
-    let program = expand(&stdio.command).context("command")?;
-    let variables = environment::build(stdio, environment, &expand)?;
-    let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
-    let program = if let Some(below_home) = program.strip_prefix("~/") {
-        environment.home().context("command: there is no home directory")?.join(below_home)
-    } else if program.contains('/') {
-        PathBuf::from(program)
-    } else {
-        let found = look_up(program.as_ref(), path, Boundaries { project, squire: None });
-        match stdio.command.literal() {
-            Some(name) if name.contains(' ') => found.with_context(|| {
-                format!(
-                    "one string is one program; write command = {:?}",
-                    name.split(' ').collect::<Vec<_>>()
-                )
-            })?,
-            Some(_) => found?,
-            None => found
-                .map_err(|_| anyhow!("{} can't be found on PATH, or can't be executed", stdio.command))?,
-        }
-    };
-    let mut command = Command::new(program);
+    let variables = variables(stdio, environment)?;
+    let mut command = Command::new(program(stdio, project, environment, &variables)?);
     for argument in &stdio.args {
-        command.arg(expand(argument).context("args")?);
+        command.arg(expand(argument, environment).context("args")?);
     }
-    if let Some(cwd) = &stdio.cwd {
-        let directory = directory(&expand(cwd).context("cwd")?, environment)?;
-        if !directory.is_dir() {
-            let shown = cwd.literal().map_or_else(|| cwd.to_string(), |_| directory.display().to_string());
-            bail!("cwd: {shown} is no directory");
-        }
+    if let Some(directory) = working_directory(stdio, environment)? {
         command.current_dir(directory);
     }
     command.env_clear().envs(variables);
     Ok(command)
+}
+
+/// The server's environment.
+pub(crate) fn variables(stdio: &Stdio, environment: &Environment) -> Result<Vec<(OsString, OsString)>> {
+    environment::build(stdio, environment, &|text| expand(text, environment))
+}
+
+/// The server's program: a path as it is written, or what its name means on the PATH of the server's environment.
+pub(crate) fn program(
+    stdio: &Stdio,
+    project: Option<&Path>,
+    environment: &Environment,
+    variables: &[(OsString, OsString)],
+) -> Result<PathBuf> {
+    let program = expand(&stdio.command, environment).context("command")?;
+    if let Some(below_home) = program.strip_prefix("~/") {
+        return Ok(environment.home().context("command: there is no home directory")?.join(below_home));
+    }
+    if program.contains('/') {
+        return Ok(PathBuf::from(program));
+    }
+    let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
+    let found = look_up(program.as_ref(), path, Boundaries { project, squire: None });
+    match stdio.command.literal() {
+        Some(name) if name.contains(' ') => found.with_context(|| {
+            format!("one string is one program; write command = {:?}", name.split(' ').collect::<Vec<_>>())
+        }),
+        Some(_) => Ok(found?),
+        None => found.map_err(|_| anyhow!("{} can't be found on PATH, or can't be executed", stdio.command)),
+    }
+}
+
+/// Where the server runs, where that is written.
+pub(crate) fn working_directory(stdio: &Stdio, environment: &Environment) -> Result<Option<PathBuf>> {
+    let Some(cwd) = &stdio.cwd else { return Ok(None) };
+    let directory = directory(&expand(cwd, environment).context("cwd")?, environment)?;
+    if !directory.is_dir() {
+        let shown = cwd.literal().map_or_else(|| cwd.to_string(), |_| directory.display().to_string());
+        bail!("cwd: {shown} is no directory");
+    }
+    Ok(Some(directory))
 }
 
 /// A relative directory of the user's layer is below the home directory.

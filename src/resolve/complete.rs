@@ -1,6 +1,8 @@
 //! One declaration becomes one server: transport and route are settled, and what does not fit is a problem.
 
-use squire_strategies::{Code, Dynamic, Remote, ResolvedServer, Route, Source, Stdio, Text, Tier, Transport};
+use squire_strategies::{
+    Code, Dynamic, Remote, ResolvedServer, Route, Source, Stdio, Text, Tier, Transport, masked_address,
+};
 
 use super::{Resolved, left_out, limits};
 use crate::config::{
@@ -11,11 +13,11 @@ type Completed<T> = Result<T, Box<Problem>>;
 
 /// Completes a declaration under a policy. The error is the first thing in it that does not fit.
 pub(super) fn complete(
-    declaration: &Declaration,
+    declaration: Declaration,
     policy: &Policy,
     speaks: &dyn Fn(&Transport) -> bool,
 ) -> Completed<Resolved> {
-    let context = Context { declaration, policy };
+    let context = Context { declaration: &declaration, policy };
     let mut transport = context.transport()?;
     context.refuse_ungranted(&transport)?;
     context.refuse_widening()?;
@@ -25,7 +27,7 @@ pub(super) fn complete(
     let timeout = declaration.timeout.as_ref().or(policy.timeout.as_ref());
     let server = ResolvedServer {
         name: declaration.name.clone(),
-        tier: tier(declaration),
+        tier: tier(&declaration),
         transport,
         route,
         startup_timeout: declaration.startup_timeout.as_ref().map(|located| located.value),
@@ -33,9 +35,9 @@ pub(super) fn complete(
         description: declaration.description.as_ref().map(|located| located.value.clone()),
         origin: declaration.origin.to_string(),
     };
-    let left_out = obstacle(declaration, &server, policy, speaks)
+    let left_out = obstacle(&declaration, &server, policy, speaks)
         .map(|(code, sentence)| left_out(&declaration.name, code, sentence));
-    Ok(Resolved { server, declaration: Some(declaration.clone()), left_out })
+    Ok(Resolved { server, declaration: Some(declaration), left_out })
 }
 
 fn tier(declaration: &Declaration) -> Tier {
@@ -223,7 +225,7 @@ impl Context<'_> {
         match (remote.and_then(|remote| remote.url.literal()), &self.policy.rewrite_urls) {
             (Some(url), Some(rewrites)) if !is_address(url) => self.problem(
                 &rewrites.origin,
-                &format!("`rewrite_urls` makes {url:?} of its address, which is none"),
+                &format!("`rewrite_urls` makes {:?} of its address, which is none", masked_address(url)),
             ),
             _ => Ok(()),
         }

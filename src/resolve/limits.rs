@@ -1,8 +1,8 @@
 //! What a policy does to servers. Pure.
 
-use squire_strategies::{Remote, ResolvedServer, Stdio, Transport};
+use squire_strategies::{Note, Remote, ResolvedServer, Stdio, Text, Transport};
 
-use crate::config::{Kind, Located, Policy};
+use crate::config::{Kind, Located, Origin, Policy, Rewrite};
 
 /// The largest result where nothing else is written, in bytes.
 pub(crate) const RESULT_LIMIT: u64 = 64 * 1024;
@@ -10,13 +10,10 @@ pub(crate) const RESULT_LIMIT: u64 = 64 * 1024;
 pub(super) const PROJECT_SERVERS: u64 = 16;
 
 /// What of a policy nothing keeps yet.
-pub(super) fn not_kept(policy: &Policy) -> Option<String> {
+pub(super) fn not_kept(policy: &Policy) -> Option<Note> {
     let limit = policy.result_limit.as_ref()?;
-    Some(format!(
-        "the policy's result_limit in {} is not kept: {}",
-        limit.origin,
-        super::complete::needs_relay("it")
-    ))
+    let sentence = format!("the policy's `result_limit` is not kept: {}", super::complete::needs_relay("it"));
+    Some(super::unused(&limit.origin, sentence, "take it out, or wait for a later version"))
 }
 
 /// Rewrites addresses and adds variables.
@@ -40,10 +37,17 @@ fn add_variables(policy: &Policy, stdio: &mut Stdio) {
     }
 }
 
-/// The first rewrite that fits is the one.
 fn rewrite(policy: &Policy, remote: &mut Remote) {
-    let rewrites = policy.rewrite_urls.iter().flat_map(|rewrites| &rewrites.value);
-    let _ = rewrites.into_iter().any(|rewrite| remote.url.replace_start(&rewrite.from, &rewrite.to));
+    if let Some((rewrite, _)) = rewrite_of(policy, &remote.url) {
+        remote.url.replace_start(&rewrite.from, &rewrite.to);
+    }
+}
+
+/// The rewrite of an address, and where the policy's are written: the first that fits is the one.
+pub(crate) fn rewrite_of<'a>(policy: &'a Policy, url: &Text) -> Option<(&'a Rewrite, &'a Origin)> {
+    let rewrites = policy.rewrite_urls.as_ref()?;
+    let fits = |rewrite: &&Rewrite| url.clone().replace_start(&rewrite.from, &rewrite.to);
+    rewrites.value.iter().find(fits).map(|rewrite| (rewrite, &rewrites.origin))
 }
 
 /// Why a policy does not let a server run.

@@ -9,12 +9,12 @@ mod select;
 
 use squire_strategies::{Code, Name, Note, ResolvedServer, Route, Tier, Transport};
 
-use crate::config::{Declaration, Layers, Policy, Problem, Problems};
+use crate::config::{Declaration, Layers, Origin, Policy, Problem, Problems, not_used_for};
 
 pub(crate) use complete::needs_relay;
-pub(crate) use limits::RESULT_LIMIT;
+pub(crate) use limits::{RESULT_LIMIT, rewrite_of};
+pub(crate) use select::{ALL, settings, strategy, unknown_name};
 pub use select::{Selection, UnknownSelection};
-pub(crate) use select::{settings, strategy, unknown_name};
 
 /// One selected server: as it would run, and why it does not, if so.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +34,15 @@ impl Resolved {
     }
 }
 
+/// A server that a launch must have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Required {
+    /// Its name, or `all`.
+    pub name: String,
+    /// The profile's word for it; none of the command line.
+    pub origin: Option<Origin>,
+}
+
 /// The selected servers in their order, and what else is to be said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resolution {
@@ -42,11 +51,11 @@ pub struct Resolution {
     /// What is said of no single server.
     pub notes: Vec<Note>,
     /// Servers without which there is no launch; `all` means every selected one.
-    pub require: Vec<String>,
+    pub require: Vec<Required>,
     /// Whether the agent's own servers are to be switched off.
     pub strict: bool,
-    /// What is wrong with the project's file, where that is why it is not used.
-    pub project_problems: Vec<Problem>,
+    /// The profile's word for that, where it is one's.
+    pub strict_origin: Option<Origin>,
 }
 
 impl Resolution {
@@ -80,27 +89,21 @@ pub fn resolve(
 
 /// Resolves every declared server, whatever is selected: the built-in one, the user's, the project's.
 pub fn everything(layers: &Layers, speaks: &dyn Fn(&Transport) -> bool) -> anyhow::Result<Resolution> {
-    let (own, problems) = complete_all(&of_user(layers), &layers.policy, speaks);
+    let (own, problems) = complete_all(of_user(layers), &layers.policy, speaks);
     if !problems.is_empty() {
         return Err(Problems(problems).into());
     }
     let mut entries = vec![builtin(layers)];
     entries.extend(own);
-    let mut refused = layers.project_refused.clone();
-    let mut project_problems = layers.project_problems.clone();
+    let mut notes = layers.project_refused.clone();
     // A repository's mistakes leave its own file out, and stop nothing of the user.
     match of_project(layers, &entries, speaks) {
         Ok(of_project) => entries.extend(of_project),
-        Err((reason, problems)) => {
-            refused.push(format!("the project's file is not used: {reason}"));
-            project_problems.extend(problems);
-        }
+        Err(problems) => notes.extend(not_used_for(&problems)),
     }
-    let remark = |code| move |sentence| Note { code, server: None, sentence, mend: None };
-    let mut notes: Vec<Note> = refused.into_iter().map(remark(Code::ProjectFile)).collect();
-    notes.extend(limits::not_kept(&layers.policy).map(remark(Code::Unused)));
-    notes.extend(changes_of_nothing(layers).into_iter().map(remark(Code::Unused)));
-    Ok(Resolution { entries, notes, project_problems, ..Resolution::default() })
+    notes.extend(limits::not_kept(&layers.policy));
+    notes.extend(changes_of_nothing(layers));
+    Ok(Resolution { entries, notes, ..Resolution::default() })
 }
 
 /// The user's declarations with the changes of the local layer, and behind them what the local layer adds.
@@ -117,7 +120,7 @@ fn of_user(layers: &Layers) -> Vec<Declaration> {
 }
 
 /// What the local layer says of servers that no layer declares. Where the project's file can't be read nobody knows.
-fn changes_of_nothing(layers: &Layers) -> Vec<String> {
+fn changes_of_nothing(layers: &Layers) -> Vec<Note> {
     if !layers.project_refused.is_empty() {
         return Vec::new();
     }
@@ -125,9 +128,21 @@ fn changes_of_nothing(layers: &Layers) -> Vec<String> {
     let known: Vec<&Name> = layers.user.servers.iter().chain(of_project).map(|server| &server.name).collect();
     let of_nothing = |local: &&Declaration| !local.is_whole() && !known.contains(&&local.name);
     let told = |local: &Declaration| {
-        format!("{}: the local layer changes `{}`, which no layer declares", local.origin, local.name)
+        let sentence = format!("the local layer changes `{}`, which no layer declares", local.name);
+        unused(&local.origin, sentence, "correct the name, or say there what the server is")
     };
     layers.local.servers.iter().filter(of_nothing).map(told).collect()
+}
+
+/// What is written and has no effect.
+fn unused(origin: &Origin, sentence: String, mend: &str) -> Note {
+    Note {
+        code: Code::Unused,
+        server: None,
+        sentence,
+        mend: Some(mend.into()),
+        place: Some(origin.whereabouts()),
+    }
 }
 
 fn amended(declaration: &Declaration, layers: &Layers) -> Declaration {
@@ -143,7 +158,7 @@ fn is_removed(declaration: &Declaration) -> bool {
 }
 
 fn complete_all(
-    declarations: &[Declaration],
+    declarations: Vec<Declaration>,
     policy: &Policy,
     speaks: &dyn Fn(&Transport) -> bool,
 ) -> (Vec<Resolved>, Vec<Problem>) {
@@ -170,9 +185,10 @@ fn builtin(layers: &Layers) -> Resolved {
         origin: String::new(),
     };
     let disabled = layers.user.builtin_disabled.as_ref().filter(|disabled| disabled.value);
-    let left_out = disabled.map(|disabled| {
-        left_out(&server.name, Code::Disabled, format!("disabled in {}", disabled.origin.layer.place()))
-    });
+    let disabled =
+        disabled.map(|disabled| (Code::Disabled, format!("disabled in {}", disabled.origin.layer.place())));
+    let refused = || limits::refusal(&layers.policy, &server).map(|sentence| (Code::Policy, sentence));
+    let left_out = disabled.or_else(refused).map(|(code, sentence)| left_out(&server.name, code, sentence));
     Resolved { server, declaration: None, left_out }
 }
 
@@ -180,17 +196,19 @@ fn of_project(
     layers: &Layers,
     of_user: &[Resolved],
     speaks: &dyn Fn(&Transport) -> bool,
-) -> Result<Vec<Resolved>, (String, Vec<Problem>)> {
+) -> Result<Vec<Resolved>, Vec<Problem>> {
     let Some(project) = &layers.project else { return Ok(Vec::new()) };
     let limit =
         layers.policy.max_project_servers.as_ref().map_or(limits::PROJECT_SERVERS, |limit| limit.value);
-    if let Some(first) = project.servers.first()
-        && project.servers.len() as u64 > limit
-    {
-        let path = first.origin.path.display();
+    let first_beyond = usize::try_from(limit).ok().and_then(|limit| project.servers.get(limit));
+    if let Some(Declaration { origin, .. }) = first_beyond {
         let count = project.servers.len();
-        let reason = format!("{path}: it declares {count} servers, and a project may have {limit}");
-        return Err((reason, Vec::new()));
+        return Err(vec![Problem {
+            path: origin.path.to_path_buf(),
+            place: origin.place,
+            message: format!("it declares {count} servers, and a project may have {limit}"),
+            help: Some("raise `max_project_servers` of your [policy]".into()),
+        }]);
     }
     let taken = |name: &Name| of_user.iter().any(|other| other.server.name.collides(name));
     let declarations: Vec<Declaration> = project
@@ -200,9 +218,9 @@ fn of_project(
         .map(|server| if taken(&server.name) { server.clone() } else { amended(server, layers) })
         .filter(|declaration| !is_removed(declaration))
         .collect();
-    let (mut entries, problems) = complete_all(&declarations, &layers.policy, speaks);
+    let (mut entries, problems) = complete_all(declarations, &layers.policy, speaks);
     if !problems.is_empty() {
-        return Err((Problems(problems.clone()).to_string(), problems));
+        return Err(problems);
     }
     for entry in &mut entries {
         let name = &entry.server.name;
@@ -215,7 +233,7 @@ fn of_project(
 }
 
 fn left_out(name: &Name, code: Code, sentence: impl Into<String>) -> Note {
-    Note { code, server: Some(name.clone()), sentence: sentence.into(), mend: None }
+    Note { code, server: Some(name.clone()), sentence: sentence.into(), mend: None, place: None }
 }
 
 #[cfg(test)]
@@ -236,7 +254,7 @@ mod tests {
 
     fn selection(profiles: &[&str], servers: &[&str]) -> Selection {
         let owned = |words: &[&str]| words.iter().map(ToString::to_string).collect();
-        Selection { profiles: owned(profiles), servers: owned(servers), agent: None }
+        Selection { profiles: owned(profiles), servers: owned(servers), ..Selection::default() }
     }
 
     /// Each selected server, with the code that leaves it out.

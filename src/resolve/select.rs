@@ -2,14 +2,16 @@
 
 use std::fmt;
 
-use squire_strategies::{Code, Note, Strategy};
+use squire_strategies::{Code, Name, Note, Strategy};
 
 use super::complete::needs_relay;
-use super::{Resolution, Resolved, left_out};
-use crate::config::{AgentSettings, Filter, Layers, Located, Profile, nearest};
+use super::{Required, Resolution, Resolved, left_out};
+use crate::config::{AgentSettings, Filter, Layers, Located, Origin, Profile, nearest};
 
 /// The user's profile where nothing selects; a project has none of this name.
 const DEFAULT: &str = "default";
+/// In `require`: every selected server.
+pub(crate) const ALL: &str = "all";
 
 /// What the command line selects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,6 +22,8 @@ pub struct Selection {
     pub servers: Vec<String>,
     /// The agent, whose own profile and filters count.
     pub agent: Option<String>,
+    /// `--require`, in order.
+    pub require: Vec<String>,
 }
 
 /// A selection that names what is not there. Each sentence says what is.
@@ -41,7 +45,7 @@ pub(super) fn select(
     selection: &Selection,
     everything: Resolution,
 ) -> Result<Resolution, UnknownSelection> {
-    let Resolution { entries: all, mut notes, project_problems, .. } = everything;
+    let Resolution { entries: all, mut notes, .. } = everything;
     let of_user = layers.user.profiles.as_slice();
     let of_project = layers.project.as_ref().map(|project| project.profiles.as_slice()).unwrap_or_default();
     let settings = selection.agent.as_deref().and_then(|agent| settings(layers, agent));
@@ -69,6 +73,18 @@ pub(super) fn select(
             unknown.push(unknown_name("server", name, all.iter().map(|entry| entry.server.name.as_str())));
         }
     }
+    for name in selection.require.iter().filter(|name| *name != ALL) {
+        // One that the local layer takes out is known, and has its own reason.
+        let taken_out = layers.local.servers.iter().filter(|local| local.remove.is_some());
+        let known = all.iter().map(|entry| &entry.server.name).chain(taken_out.map(|local| &local.name));
+        let known = known.map(Name::as_str);
+        if !known.clone().any(|known| known == name) {
+            let sentence = unknown_name("server", name, known);
+            if !unknown.contains(&sentence) {
+                unknown.push(sentence);
+            }
+        }
+    }
     if !unknown.is_empty() {
         return Err(UnknownSelection(unknown));
     }
@@ -85,10 +101,17 @@ pub(super) fn select(
     }
     let by_agent = settings.map(|settings| settings.tools.as_slice()).unwrap_or_default();
     selected.narrow(by_agent, false);
-    let Selected { indexes, narrowed, require, strict, removed, .. } = selected;
+    let Selected { indexes, narrowed, mut require, strict_origin, removed, .. } = selected;
+    require.extend(selection.require.iter().map(|name| Required { name: name.clone(), origin: None }));
     notes.extend(removed.into_iter().filter_map(|name| removed_here(layers, name)));
-    let entries = indexes.into_iter().map(|index| entry(&all[index], narrowed.contains(&index))).collect();
-    Ok(Resolution { entries, notes, require, strict, project_problems })
+    let strict = strict_origin.is_some();
+    let mut all: Vec<Option<Resolved>> = all.into_iter().map(Some).collect();
+    let selected = indexes.into_iter().filter_map(|index| {
+        let entry = all.get_mut(index)?.take()?;
+        Some(if narrowed.contains(&index) { without_relay(entry) } else { entry })
+    });
+    let entries = selected.collect();
+    Ok(Resolution { entries, notes, require, strict, strict_origin })
 }
 
 /// What the user sets for an agent.
@@ -102,9 +125,8 @@ pub(crate) fn strategy(layers: &Layers, agent: &str) -> Option<&'static dyn Stra
     squire_strategies::find(own.map_or(agent, |strategy| strategy.value.as_str()))
 }
 
-fn entry(entry: &Resolved, narrowed: bool) -> Resolved {
-    let mut entry = entry.clone();
-    if narrowed && entry.left_out.is_none() {
+fn without_relay(mut entry: Resolved) -> Resolved {
+    if entry.left_out.is_none() {
         let sentence = needs_relay("a filter of its tools");
         entry.left_out = Some(left_out(&entry.server.name, Code::NeedsRelay, sentence));
     }
@@ -142,8 +164,8 @@ struct Selected<'a> {
     narrowed: Vec<usize>,
     /// Profiles that are in already: one that is extended by two ways is meant once.
     profiles: Vec<&'a str>,
-    require: Vec<String>,
-    strict: bool,
+    require: Vec<Required>,
+    strict_origin: Option<Origin>,
     /// Those that a profile names and the local layer takes out.
     removed: Vec<&'a str>,
 }
@@ -180,8 +202,13 @@ impl<'a> Selected<'a> {
             }
         }
         self.narrow(&profile.tools, of_project);
-        self.require.extend(profile.require.iter().map(|name| name.value.clone()));
-        self.strict |= profile.strict.as_ref().is_some_and(|strict| strict.value);
+        let required = |Located { value, origin }: &Located<String>| Required {
+            name: value.clone(),
+            origin: Some(origin.clone()),
+        };
+        self.require.extend(profile.require.iter().map(required));
+        let strict = profile.strict.as_ref().filter(|strict| strict.value);
+        self.strict_origin = self.strict_origin.take().or_else(|| strict.map(|strict| strict.origin.clone()));
     }
 
     fn narrow(&mut self, filters: &[(Located<String>, Filter)], of_project: bool) {

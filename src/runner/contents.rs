@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use squire_strategies::{Base, Content, Read};
 
 use crate::environment::Environment;
-use crate::files;
+use crate::files::{self, ProjectFile};
 
 /// What exists of the things asked for, in their order; a file that can't be read has its reason.
 pub fn fetch(reads: &[Read], environment: &Environment, directory: &Path) -> Vec<Content> {
@@ -28,9 +28,24 @@ fn fetch_one(read: Read, environment: &Environment, directory: &Path) -> Vec<Con
         Read::FileNamedBy(name) => {
             environment.get(name).map(|path| directory.join(path)).into_iter().collect()
         }
+        Read::Merged(file) => {
+            let place = directory.join(file).display().to_string();
+            let bytes = merged(file, environment, directory).transpose();
+            return bytes.into_iter().map(|bytes| Content { read, place: place.clone(), bytes }).collect();
+        }
         Read::Upward(file) => directory.ancestors().map(|ancestor| ancestor.join(file)).collect(),
     };
     paths.iter().filter_map(|path| fetch_file(read, path)).collect()
+}
+
+/// What a launch finds in the file that it merges into; `None` where it would make one.
+fn merged(file: &str, environment: &Environment, directory: &Path) -> Result<Option<Vec<u8>>, String> {
+    if environment.home().is_some_and(|home| files::same_file(&home, directory)) {
+        return Err(format!("the working directory is the home directory, whose {file} is the agent's own"));
+    }
+    // Nothing is made to look, so nothing needs a name of its own.
+    let held = ProjectFile::open(directory, file, "").and_then(|file| file.read());
+    held.map(|held| held.map(|held| held.bytes)).map_err(|error| error.to_string())
 }
 
 fn fetch_file(read: Read, path: &Path) -> Option<Content> {

@@ -5,15 +5,15 @@
 
 mod child;
 mod contents;
-mod json_edit;
 mod leftovers;
 mod limits;
 mod merge;
 mod owner;
 mod program;
 mod record;
-mod splice;
 mod stage;
+mod stops;
+mod terminal;
 mod version;
 
 use std::ffi::OsString;
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow};
-use squire_strategies::{Argument, LAUNCH_VARIABLE, Program};
+use squire_strategies::{Argument, LAUNCH_VARIABLE, Program, json_edit};
 
 pub use contents::fetch;
 pub use leftovers::{remove_state, settle};
@@ -40,6 +40,7 @@ use crate::plan::Plan;
 use child::Watch;
 use limits::{Purpose, Sized};
 use stage::Staged;
+use stops::Agent;
 
 /// The agent's program and its first words.
 #[derive(Clone, Debug)]
@@ -122,7 +123,7 @@ pub fn run(
     // From before the first file on, so that a signal at any moment leaves nothing.
     let mut watch = plan.leaves_files().then(Watch::begin).transpose()?;
     let mut staged = Staged::new(plan, surroundings, output)?;
-    let outcome = start(plan, program, surroundings, &staged, announce, &mut watch);
+    let outcome = start(plan, program, surroundings, &staged, announce, &mut watch, output);
     staged.undo(output);
     outcome
 }
@@ -134,6 +135,7 @@ fn start(
     staged: &Staged,
     announce: impl FnOnce(),
     watch: &mut Option<Watch>,
+    output: Output,
 ) -> Result<Exit> {
     let mut command = prepare(plan, program, surroundings.environment, staged)?;
     match staged.launch_id() {
@@ -145,7 +147,10 @@ fn start(
     }
     announce();
     let ended = match watch.take() {
-        Some(watch) => watch.run(&mut command)?,
+        Some(watch) => {
+            let (name, environment) = (&program.name, surroundings.environment);
+            watch.run(&Agent { command: &command, name, environment }, output)?
+        }
         None => Err(command.exec()),
     };
     ended.map_err(|error| not_started(program, &error))

@@ -1,5 +1,7 @@
 //! Whether the process that something belongs to still lives: pid, start time and boot, as a pid alone is used again.
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 
 use crate::files;
@@ -62,6 +64,11 @@ fn started(pid: i32) -> Option<u64> {
 }
 
 fn boot() -> Option<String> {
+    static BOOT: OnceLock<Option<String>> = OnceLock::new();
+    BOOT.get_or_init(read_boot).clone()
+}
+
+fn read_boot() -> Option<String> {
     let id = files::read_of_user("/proc/sys/kernel/random/boot_id".as_ref()).ok().flatten()?;
     Some(String::from_utf8_lossy(&id).trim().to_owned())
 }

@@ -4,6 +4,8 @@
 mod listed;
 mod programs;
 mod running;
+mod session;
+mod terminal;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod traced;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -23,8 +25,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 pub(crate) use listed::{gateway_words, local_path};
-pub(crate) use programs::{SQUIRE, fake_agent, fake_server};
+pub(crate) use programs::{SQUIRE, fake_agent, fake_server, fake_shell};
 pub(crate) use running::{Running, eventually};
+pub(crate) use session::{Place, Session};
 pub(crate) use watched::Watched;
 
 /// One run of squire, and what it must show. A clone shares the directory, for several runs in one place.
@@ -177,6 +180,12 @@ impl Test {
 
     pub(crate) fn stdin(mut self, bytes: impl AsRef<[u8]>) -> Self {
         self.stdin = bytes.as_ref().to_vec();
+        self
+    }
+
+    /// For another command line in the same place.
+    pub(crate) fn without_arguments(mut self) -> Self {
+        self.arguments.clear();
         self
     }
 

@@ -14,6 +14,10 @@ pub(crate) fn fake_server() -> PathBuf {
     fakes().join("fake-server")
 }
 
+pub(crate) fn fake_shell() -> PathBuf {
+    fakes().join("fake-shell")
+}
+
 /// Becomes the program of its arguments, which its parent then traces.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) fn traced() -> PathBuf {

@@ -138,12 +138,12 @@ impl Journal {
         let taken_out = std::str::from_utf8(bytes).map_err(|_| NOT_TEXT.to_owned()).and_then(|text| {
             let ours = match self.original() {
                 Some(original) if !self.is_at_rest() => {
-                    Some(json_edit::add(original, &self.at, &self.entries())?)
+                    Some(json_edit::add(original, &self.at, &self.entries()).map_err(told)?)
                 }
                 Some(_) | None => None,
             };
             let is_ours = |name: &str, written: &str| self.is_ours(name, written);
-            json_edit::take_out(text, &self.at, is_ours, self.original(), ours.as_deref())
+            json_edit::take_out(text, &self.at, is_ours, self.original(), ours.as_deref()).map_err(told)
         });
         match taken_out {
             Ok(text) => Ok(text.as_deref().map(own)),
@@ -159,7 +159,7 @@ impl Journal {
             return Ok(users.cloned());
         }
         let text = users.map(|held| std::str::from_utf8(&held.bytes)).transpose().map_err(|_| NOT_TEXT)?;
-        let text = json_edit::add(text.unwrap_or_default(), &self.at, &self.entries())?;
+        let text = json_edit::add(text.unwrap_or_default(), &self.at, &self.entries()).map_err(told)?;
         Ok(Some(Held { bytes: text.into_bytes(), mode: users.map_or(0o600, |held| held.mode) }))
     }
 
@@ -276,4 +276,8 @@ fn digest_of(entry: &Value) -> String {
 
 fn digest(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
+}
+
+fn told(error: impl std::fmt::Display) -> String {
+    error.to_string()
 }

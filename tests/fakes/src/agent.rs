@@ -4,6 +4,7 @@ mod given_files;
 mod record;
 mod script;
 mod steps;
+mod terminal;
 
 use std::env;
 use std::ops::ControlFlow;

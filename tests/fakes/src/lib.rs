@@ -5,4 +5,5 @@ pub mod agent;
 mod files;
 mod process;
 pub mod server;
+pub mod shell;
 mod signals;

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crate::signals;
 
-/// One thing that the agent does.
+/// One thing that the agent does. `listen` names what later traps receive, `trap-until` ends with the named one;
+/// `read`, `window` and `terminal` log one read of stdin, the window's size, and whose the terminal is.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Exit(u8),
@@ -22,6 +23,14 @@ pub(crate) enum Step {
     RenameSave(PathBuf, String),
     WaitFile(PathBuf),
     Trap(usize),
+    TrapUntil(i32),
+    Listen(Vec<i32>),
+    Raise(i32),
+    RaiseGroup(i32),
+    Read,
+    Raw,
+    Window,
+    Terminal,
     Stop,
 }
 
@@ -61,6 +70,14 @@ fn parse_step(step: &str) -> Option<Step> {
         "rename-save" => path_and_text().map(|(path, text)| Step::RenameSave(path, text))?,
         "wait-file" => Step::WaitFile(path()?),
         "trap" => Step::Trap(number(rest)?),
+        "trap-until" => Step::TrapUntil(signals::number(rest.trim())?),
+        "listen" => Step::Listen(rest.split_whitespace().map(signals::number).collect::<Option<_>>()?),
+        "raise" => Step::Raise(signals::number(rest.trim())?),
+        "raise-group" => Step::RaiseGroup(signals::number(rest.trim())?),
+        "read" => Step::Read,
+        "raw" => Step::Raw,
+        "window" => Step::Window,
+        "terminal" => Step::Terminal,
         "stop" => Step::Stop,
         _ => return None,
     })
@@ -100,6 +117,13 @@ mod tests {
     }
 
     #[test]
+    fn signals_have_names() {
+        let steps = parse("listen INT SIGCONT; trap-until USR2; raise TSTP; raise-group HUP").unwrap();
+        let expected = [Step::Listen(vec![2, 18]), Step::TrapUntil(12), Step::Raise(20), Step::RaiseGroup(1)];
+        assert_eq!(steps, expected);
+    }
+
+    #[test]
     fn file_steps_take_a_path_first() {
         let steps = parse("touch /a b; write c d e; replace f g h i; rename-save j").unwrap();
         let expected = [
@@ -113,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_wrong_step_is_named() {
-        for step in ["dance", "exit 256", "signal NONE", "touch", "replace a b"] {
+        for step in ["dance", "exit 256", "signal NONE", "listen INT NONE", "touch", "replace a b"] {
             assert_eq!(parse(&format!("stdin; {step}")), Err(format!("not a step: {step}")));
         }
     }

@@ -1,5 +1,6 @@
 //! Performs the steps of a script.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
@@ -7,10 +8,11 @@ use std::path::Path;
 use std::thread;
 use std::time::SystemTime;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::record::Record;
 use super::script::Step;
+use super::terminal;
 use crate::files;
 use crate::signals::{self, Trap};
 
@@ -19,11 +21,12 @@ pub(crate) struct Performer {
     record: Record,
     trap: Option<Trap>,
     received: Vec<&'static str>,
+    seen: BTreeMap<&'static str, Vec<Value>>,
 }
 
 impl Performer {
     pub(crate) fn new(record: Record) -> Self {
-        Self { record, trap: None, received: Vec::new() }
+        Self { record, trap: None, received: Vec::new(), seen: BTreeMap::new() }
     }
 
     /// Performs one step; it breaks with the exit status of the agent.
@@ -42,6 +45,14 @@ impl Performer {
             Step::RenameSave(path, text) => files::write_atomically(path, text)?,
             Step::WaitFile(path) => files::wait_for(path)?,
             Step::Trap(count) => self.receive_signals(*count)?,
+            Step::TrapUntil(last) => self.receive_signals_until(*last)?,
+            Step::Listen(signals) => self.trap = Some(Trap::of(signals)?),
+            Step::Raise(signal) => signals::send_to_self(*signal)?,
+            Step::RaiseGroup(signal) => signals::send_to_group(*signal)?,
+            Step::Read => self.note("reads", terminal::read()?)?,
+            Step::Raw => terminal::set_raw()?,
+            Step::Window => self.note("windows", terminal::window()?)?,
+            Step::Terminal => self.note("terminals", terminal::state()?)?,
             Step::Stop => signals::stop()?,
         }
         Ok(ControlFlow::Continue(()))
@@ -54,15 +65,36 @@ impl Performer {
     }
 
     fn receive_signals(&mut self, count: usize) -> io::Result<()> {
-        let mut trap = self.trap.take().map_or_else(Trap::set, Ok)?;
-        // An empty list tells the test that signals are welcome now.
-        self.record.add("signals", json!(self.received))?;
         for _ in 0..count {
-            self.received.extend(trap.next());
-            self.record.add("signals", json!(self.received))?;
+            self.receive_signal()?;
         }
-        self.trap = Some(trap);
+        if count == 0 { self.set_trap() } else { Ok(()) }
+    }
+
+    fn receive_signals_until(&mut self, last: i32) -> io::Result<()> {
+        while self.receive_signal()? != signals::short_name(last) {}
         Ok(())
+    }
+
+    fn receive_signal(&mut self) -> io::Result<Option<&'static str>> {
+        self.set_trap()?;
+        let received = self.trap.as_mut().and_then(Trap::next);
+        self.received.extend(received);
+        self.record.add("signals", json!(self.received))?;
+        Ok(received)
+    }
+
+    fn set_trap(&mut self) -> io::Result<()> {
+        self.trap = Some(self.trap.take().map_or_else(Trap::set, Ok)?);
+        // An empty list tells the test that signals are welcome now.
+        self.record.add("signals", json!(self.received))
+    }
+
+    /// Adds to what was seen of this kind.
+    fn note(&mut self, kind: &'static str, value: Value) -> io::Result<()> {
+        let seen = self.seen.entry(kind).or_default();
+        seen.push(value);
+        self.record.add(kind, json!(seen))
     }
 }
 

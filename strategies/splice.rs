@@ -1,16 +1,19 @@
 //! Splices of a text by byte ranges. Pure.
 
-use std::ops::Range;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 /// A part of a text and what stands there instead.
 #[derive(Clone, Debug)]
-pub(super) struct Splice {
-    pub(super) range: Range<usize>,
-    pub(super) text: String,
+pub(crate) struct Splice {
+    pub(crate) range: Range<usize>,
+    pub(crate) text: String,
 }
 
 /// Applies splices that do not overlap.
-pub(super) fn splice(text: &str, mut splices: Vec<Splice>) -> String {
+pub(crate) fn splice(text: &str, mut splices: Vec<Splice>) -> String {
     splices.sort_by_key(|splice| splice.range.start);
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
@@ -24,7 +27,7 @@ pub(super) fn splice(text: &str, mut splices: Vec<Splice>) -> String {
 }
 
 /// Applies the edit that made `edited` of `ours` to the original, where it does not touch what makes `ours` of it.
-pub(super) fn rebase(original: &str, ours: &str, edited: &str) -> Option<String> {
+pub(crate) fn rebase(original: &str, ours: &str, edited: &str) -> Option<String> {
     let (before, after) = common_ends(original, ours);
     let (kept_before, kept_after) = common_ends(ours, edited);
     if kept_before + after >= ours.len() {
@@ -82,6 +85,6 @@ mod tests {
     #[test]
     fn splices_replace_their_ranges() {
         let at = |range, text: &str| Splice { range, text: text.into() };
-        assert_eq!(splice("abcd", vec![at(3..4, "D"), at(0..0, ">"), at(1..2, "")]), ">acD");
+        assert_eq!(splice("abcd", alloc::vec![at(3..4, "D"), at(0..0, ">"), at(1..2, "")]), ">acD");
     }
 }

@@ -1,25 +1,70 @@
 //! Entries into and out of a JSON file with comments. Every other byte stays as it is: text is spliced at the places
 //! that a parser names, and never written anew. Pure.
 
-use std::ops::Range;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::Range;
 
 use jsonc_parser::ast::{Object, Value as Node};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::{Map, Value};
 
-use super::splice::{Splice, rebase, splice};
+use crate::json::compact;
+use crate::splice::{Splice, rebase, splice};
+
+/// Why a text can't be edited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uneditable {
+    /// The line and the character in it, both from 1.
+    pub position: (usize, usize),
+    /// What is so.
+    pub reason: String,
+}
+
+impl Uneditable {
+    /// At a byte of the text, whose mark is no character of its first line.
+    fn at(offset: usize, text: &str, reason: impl Into<String>) -> Self {
+        let before = text.get(..offset).unwrap_or(text);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = before.matches('\n').count() + 1;
+        let column = before[line_start..].chars().count() + 1;
+        Self { position: (line, column), reason: reason.into() }
+    }
+}
+
+impl fmt::Display for Uneditable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (line, column) = self.position;
+        write!(formatter, "{} on line {line} column {column}", self.reason)
+    }
+}
+
+type Edited<T> = Result<T, Uneditable>;
+
+/// The bytes of a file as the text that is edited.
+pub fn text(bytes: &[u8]) -> Edited<&str> {
+    core::str::from_utf8(bytes).map_err(|error| {
+        let before = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+        let (_, body) = split_mark(&before);
+        Uneditable::at(body.len(), body, "it is not UTF-8")
+    })
+}
 
 /// Adds entries to the object `at` of the top level, in place of those of the same name.
 ///
 /// The error says why the text can't be edited.
-pub(super) fn add(text: &str, at: &str, entries: &Map<String, Value>) -> Result<String, String> {
+pub fn add(text: &str, at: &str, entries: &Map<String, Value>) -> Edited<String> {
     let (mark, body) = split_mark(text);
     add_to_body(body, at, entries).map(|added| format!("{mark}{added}"))
 }
 
-fn add_to_body(text: &str, at: &str, entries: &Map<String, Value>) -> Result<String, String> {
-    let member = |(name, entry): (&String, &Value)| format!("{}: {entry}", Value::from(name.as_str()));
+fn add_to_body(text: &str, at: &str, entries: &Map<String, Value>) -> Edited<String> {
+    let member =
+        |(name, entry): (&String, &Value)| [compact(&name.as_str().into()), compact(entry)].join(": ");
     let Some(root) = parse(text)? else {
         let members: Vec<String> = entries.iter().map(member).collect();
         return Ok(format!(
@@ -28,18 +73,20 @@ fn add_to_body(text: &str, at: &str, entries: &Map<String, Value>) -> Result<Str
             members.join(",\n    ")
         ));
     };
-    let root = root.as_object().ok_or("its top level is no object")?;
-    let Some(servers) = find(root, at)? else {
+    let no_object =
+        |node: &Node<'_>, what: &str| Uneditable::at(node.start(), text, format!("{what} is no object"));
+    let root = root.as_object().ok_or_else(|| no_object(&root, "its top level"))?;
+    let Some(servers) = find(root, at, text)? else {
         let members: Vec<String> = entries.iter().map(member).collect();
         let all = format!("{}: {{{}}}", Value::from(at), members.join(", "));
         return Ok(splice(text, vec![first_in(root, text, &[all])]));
     };
-    let servers = servers.as_object().ok_or_else(|| format!("its `{at}` is no object"))?;
+    let servers = servers.as_object().ok_or_else(|| no_object(servers, &format!("its `{at}`")))?;
     let mut splices = Vec::new();
     let mut new = Vec::new();
     for (name, entry) in entries {
-        match find(servers, name)? {
-            Some(own) => splices.push(Splice { range: bytes(own), text: entry.to_string() }),
+        match find(servers, name, text)? {
+            Some(own) => splices.push(Splice { range: bytes(own), text: compact(entry) }),
             None => new.push(member((name, entry))),
         }
     }
@@ -54,13 +101,13 @@ fn add_to_body(text: &str, at: &str, entries: &Map<String, Value>) -> Result<Str
 ///
 /// An edit beside our entries is applied to the original. Otherwise our entries are taken out one by one: one that is
 /// no longer as we wrote it is left, and where the original had one of the same name, that comes back.
-pub(super) fn take_out(
+pub fn take_out(
     text: &str,
     at: &str,
     is_ours: impl Fn(&str, &str) -> bool,
     original: Option<&str>,
     ours: Option<&str>,
-) -> Result<Option<String>, String> {
+) -> Edited<Option<String>> {
     let (mark, text) = split_mark(text);
     let original = original.map(|original| split_mark(original).1);
     let taken = take_out_of_body(text, at, is_ours, original, ours.map(|ours| split_mark(ours).1))?;
@@ -73,7 +120,7 @@ fn take_out_of_body(
     is_ours: impl Fn(&str, &str) -> bool,
     original: Option<&str>,
     ours: Option<&str>,
-) -> Result<Option<String>, String> {
+) -> Edited<Option<String>> {
     let parsed = parse(text)?;
     if let Some((original, ours)) = original.zip(ours)
         && let Some(rebased) = rebase(original, ours, text)
@@ -82,7 +129,7 @@ fn take_out_of_body(
         return Ok(Some(rebased));
     }
     let root = parsed.as_ref().and_then(Node::as_object);
-    let Some(servers) = root.and_then(|root| root.get_object(at)) else { return Ok(Some(text.to_owned())) };
+    let Some(servers) = root.and_then(|root| root.get_object(at)) else { return Ok(Some(text.to_string())) };
     let original_root = original.map(parse).transpose()?.flatten();
     let original_servers =
         original_root.as_ref().and_then(Node::as_object).and_then(|root| root.get_object(at));
@@ -104,7 +151,7 @@ fn take_out_of_body(
         }
     }
     if splices.is_empty() {
-        return Ok(Some(text.to_owned()));
+        return Ok(Some(text.to_string()));
     }
     let ours_alone = removed == servers.properties.len() && original_servers.is_none();
     if let Some(whole) = root.and_then(|root| root.get(at)).filter(|_| ours_alone) {
@@ -146,10 +193,13 @@ fn with_comma(text: &str, member: Range<usize>) -> Range<usize> {
 }
 
 /// The value of a member. Of two of one name a reader takes the last, and an entry put into the first would be lost.
-fn find<'a, 'b>(object: &'b Object<'a>, name: &str) -> Result<Option<&'b Node<'a>>, String> {
+fn find<'a, 'b>(object: &'b Object<'a>, name: &str, text: &str) -> Edited<Option<&'b Node<'a>>> {
     let mut found = object.properties.iter().filter(|property| property.name.as_str() == name);
     let value = found.next().map(|property| &property.value);
-    if found.next().is_some() { Err(format!("it has `{name}` more than once")) } else { Ok(value) }
+    match found.next() {
+        Some(second) => Err(Uneditable::at(second.start(), text, format!("it has `{name}` more than once"))),
+        None => Ok(value),
+    }
 }
 
 fn bytes(node: &impl Ranged) -> Range<usize> {
@@ -157,8 +207,9 @@ fn bytes(node: &impl Ranged) -> Range<usize> {
     range.start..range.end
 }
 
-fn parse(text: &str) -> Result<Option<Node<'_>>, String> {
-    let options = ParseOptions {
+/// Strict, but for comments and trailing commas.
+pub(crate) fn dialect() -> ParseOptions {
+    ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
         allow_loose_object_property_names: false,
@@ -169,9 +220,15 @@ fn parse(text: &str) -> Result<Option<Node<'_>>, String> {
         allow_bare_decimal_point_numbers: false,
         allow_extended_string_escapes: false,
         allow_non_finite_numbers: false,
-    };
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &options);
-    parsed.map(|parsed| parsed.value).map_err(|error| format!("it is no JSON: {error}"))
+    }
+}
+
+fn parse(text: &str) -> Edited<Option<Node<'_>>> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &dialect());
+    parsed.map(|parsed| parsed.value).map_err(|error| {
+        let reason = error.kind().to_string().to_lowercase();
+        Uneditable::at(error.range().start, text, format!("it is no JSON: {reason}"))
+    })
 }
 
 #[cfg(test)]
@@ -181,7 +238,7 @@ mod tests {
     use serde_json::json;
 
     fn value(text: &str) -> Value {
-        squire_strategies::parse_jsonc(text.as_bytes()).unwrap()
+        crate::json::parse(text.as_bytes()).unwrap()
     }
 
     fn entries() -> Map<String, Value> {
@@ -214,7 +271,7 @@ mod tests {
 
     fn back(edited: &str, original: Option<&str>, ours: &str) -> Option<String> {
         let is_ours = |name: &str, written: &str| {
-            entries().get(name) == squire_strategies::parse_jsonc(written.as_bytes()).ok().as_ref()
+            entries().get(name) == crate::json::parse(written.as_bytes()).ok().as_ref()
         };
         take_out(edited, "mcpServers", is_ours, original, Some(ours)).unwrap()
     }

@@ -1,0 +1,87 @@
+//! Whether the programs of servers can be started on this machine. Nothing is executed, and nothing is looked up for a
+//! server that would not run: a repository's is not approved.
+
+use std::path::Path;
+
+use squire_strategies::{ResolvedServer, Stdio, Transport};
+
+use crate::commands::needs::{chosen, missing};
+use crate::config::Origin;
+use crate::environment::Environment;
+use crate::files;
+use crate::findings::{Finding, OwnCode};
+use crate::gateway::{program, variables, working_directory};
+use crate::resolve::Resolution;
+
+/// What the gateway of each server that runs would fail at.
+pub(super) fn findings(
+    declared: &Resolution,
+    project: Option<&Path>,
+    environment: &Environment,
+) -> Vec<Finding> {
+    let runs = declared.entries.iter().filter(|entry| entry.left_out.is_none());
+    runs.flat_map(|entry| {
+        let declaration = entry.declaration.as_ref();
+        let found = failures(&entry.server, project, environment);
+        found.into_iter().map(move |Failure { code, sentence, mend }| {
+            let command = declaration.and_then(|declaration| Some(&declaration.command.as_ref()?.origin));
+            let cwd = declaration.and_then(|declaration| Some(&declaration.cwd.as_ref()?.origin));
+            let origin = if code == OwnCode::NoDirectory { cwd } else { command };
+            let finding = Finding::own(code, sentence).of(entry.server.name.as_str()).help(Some(mend.into()));
+            finding.at(origin.map(Origin::whereabouts).as_ref())
+        })
+    })
+    .collect()
+}
+
+struct Failure {
+    code: OwnCode,
+    sentence: String,
+    mend: &'static str,
+}
+
+fn failures(server: &ResolvedServer, project: Option<&Path>, environment: &Environment) -> Vec<Failure> {
+    // What the environment lacks is told by itself.
+    match chosen(server, environment).as_deref() {
+        Ok(Transport::Stdio(stdio)) if missing(server, environment).is_empty() => {
+            of_program(stdio, project, environment)
+        }
+        Ok(_) | Err(_) => Vec::new(),
+    }
+}
+
+fn of_program(stdio: &Stdio, project: Option<&Path>, environment: &Environment) -> Vec<Failure> {
+    let no_program = |sentence| Failure {
+        code: OwnCode::NoProgram,
+        sentence,
+        mend: "install it, or write its whole path; where it is for another machine, this is no news",
+    };
+    let mut failures = Vec::new();
+    let directory = working_directory(stdio, environment).unwrap_or_else(|error| {
+        let mend = "make it, or correct `cwd`";
+        failures.push(Failure { code: OwnCode::NoDirectory, sentence: format!("{error:#}"), mend });
+        None
+    });
+    let found =
+        variables(stdio, environment).and_then(|variables| program(stdio, project, environment, &variables));
+    match found {
+        Err(error) => failures.push(no_program(format!("{error:#}"))),
+        // Without its directory nobody knows what a relative path leads to.
+        Ok(path) if path.is_absolute() || directory.is_some() => {
+            let shown = stdio.command.literal().map(|_| path.display().to_string());
+            let shown = shown.unwrap_or_else(|| stdio.command.to_string());
+            let path = directory.unwrap_or_default().join(&path);
+            failures.extend(not_executable(&path, &shown).map(no_program));
+        }
+        Ok(_) => {}
+    }
+    failures
+}
+
+fn not_executable(path: &Path, shown: &str) -> Option<String> {
+    match files::is_executable(path) {
+        Ok(true) => None,
+        Ok(false) => Some(format!("there is no program {shown}")),
+        Err(_) => Some(format!("{shown} can't be executed")),
+    }
+}

@@ -1,0 +1,32 @@
+//! What helps against each code of a plan, where its note says nothing more special.
+
+use squire_strategies::Code;
+
+/// What the user can do.
+pub(super) fn help(code: Code) -> Option<&'static str> {
+    Some(match code {
+        Code::NotApproved => "declare it in your own squire.toml, where what you write is trusted",
+        Code::NameTaken => "rename it in the project's file",
+        Code::Disabled => "take out what disables it, or its name out of the profile",
+        Code::Policy => "change the policy there, or select other servers",
+        Code::NeedsRelay => "take that out of the declaration, or wait for a later version",
+        Code::Transport => "launch it with an agent that speaks it, or take its `route` out",
+        Code::Inexpressible => "write it without `${`, or launch it with another agent",
+        Code::Exposed => "launch it with claude, whose file is private",
+        Code::NoSession => "take that word out of `program`",
+        Code::AgentRequires => "where it may be away, leave it out with `disabled = true` or a profile",
+        Code::Hidden => "take `strict` out of the profile to keep them",
+        Code::Unreadable => "mend the file, or let the agent write it anew",
+        // Each of these says it by itself, or no mend is needed.
+        Code::AgentApproval
+        | Code::AgentDisabled
+        | Code::AgentHasIt
+        | Code::NoStrict
+        | Code::ProjectFile
+        | Code::TooLarge
+        | Code::Unenforced
+        | Code::Unmergeable
+        | Code::Unresolved
+        | Code::Unused => return None,
+    })
+}

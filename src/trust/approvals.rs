@@ -1,0 +1,136 @@
+//! Approvals: the user's recorded yes to one digest in one place, one file each in the state directory.
+//!
+//! A file that can't be read approves nothing. What is recorded is what was shown: the canonical declaration, and what it
+//! was bound to.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+
+use super::binding::Binding;
+use crate::files;
+
+const VERSION: u32 = 1;
+
+/// Where an approval holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Place {
+    /// For the user's own layers, wherever squire runs.
+    User,
+    /// In the project of this real path.
+    Project(String),
+}
+
+/// How the user said yes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Word {
+    /// Answered on a terminal.
+    Terminal,
+    /// Gave the digest on the command line.
+    Digest,
+}
+
+/// One recorded yes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Approval {
+    version: u32,
+    /// The server's name.
+    pub name: String,
+    /// Where it holds.
+    pub place: Place,
+    /// The digest of the declaration.
+    pub digest: String,
+    /// The canonical declaration, as it was shown.
+    pub declaration: Map<String, Value>,
+    /// What it was bound to.
+    pub binding: Binding,
+    /// When, in seconds since 1970.
+    pub time: u64,
+    /// How.
+    pub word: Word,
+}
+
+impl Approval {
+    /// An approval of a declaration, made now.
+    pub fn new(
+        name: &str,
+        place: Place,
+        declaration: Map<String, Value>,
+        binding: Binding,
+        word: Word,
+    ) -> Self {
+        let digest = super::digest::digest(&declaration);
+        let time = super::time();
+        Self { version: VERSION, name: name.into(), place, digest, declaration, binding, time, word }
+    }
+
+    fn file(&self) -> String {
+        let place = match &self.place {
+            Place::User => "",
+            Place::Project(root) => root,
+        };
+        let key = [place, &self.name, &self.digest].join("\0");
+        format!("{}.json", files::hexadecimal(Sha256::digest(key).get(..16).unwrap_or_default()))
+    }
+
+    /// Records it.
+    pub fn record(&self, state: &Path) -> Result<()> {
+        let directory = directory(state);
+        let text = format!("{:#}\n", serde_json::json!(self));
+        let temporary = format!(".{}.new", files::random_name()?);
+        files::write_lasting(&directory, &self.file(), &temporary, text.as_bytes())
+            .with_context(|| format!("the approval can't be recorded in {}", directory.display()))
+    }
+
+    /// Takes it back.
+    pub fn remove(&self, state: &Path) -> Result<()> {
+        let directory = directory(state);
+        files::remove_private(&directory, &self.file())
+            .with_context(|| format!("the approval can't be removed from {}", directory.display()))
+    }
+}
+
+/// All approvals of a place, the latest last, and the files that can't be read, each with the reason.
+pub fn load(state: &Path, place: &Place) -> (Vec<Approval>, Vec<(PathBuf, String)>) {
+    let directory = directory(state);
+    let (mut approvals, mut unreadable) = (Vec::new(), Vec::new());
+    for name in files::names_in(&directory).unwrap_or_default() {
+        let path = directory.join(&name);
+        if path.extension().is_none_or(|ending| ending != "json") {
+            continue;
+        }
+        match read(&path) {
+            Ok(approval) if approval.place == *place => approvals.push(approval),
+            Ok(_) => {}
+            Err(error) => unreadable.push((path, format!("{error:#}"))),
+        }
+    }
+    approvals.sort_by(|one, other| (one.time, &one.digest).cmp(&(other.time, &other.digest)));
+    unreadable.sort();
+    (approvals, unreadable)
+}
+
+fn read(path: &Path) -> Result<Approval> {
+    let bytes = files::read_private(path)?.context("it is gone")?;
+    let approval: Approval = serde_json::from_slice(&bytes)?;
+    if approval.version != VERSION {
+        bail!("its version is {}, and this squire knows {VERSION}", approval.version);
+    }
+    // A file under another name, or with another text than it approves, is no approval.
+    if path.file_name().is_none_or(|name| name != approval.file().as_str())
+        || approval.digest != super::digest::digest(&approval.declaration)
+    {
+        bail!("it does not fit its own content");
+    }
+    Ok(approval)
+}
+
+fn directory(state: &Path) -> PathBuf {
+    state.join("approvals")
+}
