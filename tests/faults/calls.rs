@@ -13,6 +13,8 @@ pub(super) const CANNOT_FAIL: &[(&str, &str)] = &[
     ("geteuid", "it always succeeds"),
     ("getpid", "it always succeeds"),
     ("getrandom", "it waits for the kernel's generator, which is filled since the boot"),
+    ("ioctl", "the terminal's settings, of which there are none where stdin is no terminal"),
+    ("ppoll", "it waits for descriptors of the process itself"),
     ("prlimit64", "it reads a limit of the process itself"),
     ("recvfrom", "a socket within the process"),
     ("rt_sigaction", "it fails for a wrong number alone"),
@@ -44,7 +46,7 @@ pub(super) fn errnos(call: &Call) -> &'static [Errno] {
         "read" | "fstat" | "getdents64" | "flock" | "lseek" | "fstatfs" | "flistxattr" | "fgetxattr" => {
             &[EIO]
         }
-        "socketpair" | "pipe2" => &[EMFILE],
+        "socketpair" | "pipe2" | "signalfd4" => &[EMFILE],
         "clone3" | "clone" | "vfork" => &[EAGAIN],
         _ => &[],
     }

@@ -102,7 +102,8 @@ fn names(told: &str, call: &Call, errno: Errno) -> bool {
         _ => call.paths.first().and_then(|path| path.rsplit('/').next()).filter(|name| !name.is_empty()),
     };
     let reason = std::io::Error::from_raw_os_error(errno as i32).to_string();
-    told.starts_with("squire: ") && (told.contains(&reason) || name.is_some_and(|name| told.contains(name)))
+    let reason = reason.split(" (").next().unwrap_or_default();
+    told.starts_with("squire: ") && (told.contains(reason) || name.is_some_and(|name| told.contains(name)))
 }
 
 /// What the agent was given, if it was started.

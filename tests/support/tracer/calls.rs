@@ -81,6 +81,7 @@ const CALLS: &[(c_long, &str, &[usize])] = &[
     (libc::SYS_set_robust_list, "set_robust_list", &[]),
     (libc::SYS_set_tid_address, "set_tid_address", &[]),
     (libc::SYS_sigaltstack, "sigaltstack", &[]),
+    (libc::SYS_signalfd4, "signalfd4", &[]),
     (libc::SYS_socketpair, "socketpair", &[]),
     (libc::SYS_stat, "stat", &[0]),
     (libc::SYS_statfs, "statfs", &[0]),
