@@ -50,6 +50,7 @@ fn kill_cleanups(shape: Shape, checkpoint: Checkpoint, counts: &mut Counts) {
         }
         let cleanup = killed_before_change(place.traced_next(), &place, change);
         if let Err(reason) = place.settle().and_then(|()| shape.check_restored(&place)) {
+            counts.count(shape.wrong_kind(&place), 1);
             counts.wrong(format!("launch {}, clean-up {}: {reason}", end(&launch), end(&cleanup)));
         }
         counts.count("runs", 1);

@@ -34,6 +34,7 @@ pub(super) fn run(count: usize) -> Counts {
         // Its agent has ended, too, once nobody holds its stdout any more.
         launch.stdout.take().unwrap().read_to_end(&mut Vec::new()).unwrap();
         if let Err(reason) = place.settle().and_then(|()| shape.check_restored(&place)) {
+            counts.count(shape.wrong_kind(&place), 1);
             counts.wrong(format!("after {time:?}: {reason}"));
         }
         counts.count("launches", 1);

@@ -48,6 +48,15 @@ impl Shape {
         place
     }
 
+    /// Which of the two it is when [`Self::check_restored`] says that something is wrong.
+    pub(super) fn wrong_kind(self, place: &Place) -> &'static str {
+        if self.has_its_file(place) {
+            "of them with the project as it was, and something left beside it or in the state directory"
+        } else {
+            "of them with a project that is not as it was"
+        }
+    }
+
     /// Whether the user's file is as it was, whatever else lies beside it.
     pub(super) fn has_its_file(self, place: &Place) -> bool {
         self.difference(place).is_none()
