@@ -21,10 +21,14 @@ mod cursor_file;
 mod differential;
 mod doctoring;
 mod exit_status;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod faults;
 mod fields_of_servers;
 mod gateway;
 mod generated;
 mod golden;
+#[cfg(target_os = "linux")]
+mod hostile_files;
 mod inspecting;
 mod journal;
 mod launch_options;

@@ -6,6 +6,10 @@ mod programs;
 mod running;
 mod session;
 mod terminal;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod traced;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) mod tracer;
 mod watched;
 
 use std::collections::BTreeMap;

@@ -18,6 +18,12 @@ pub(crate) fn fake_shell() -> PathBuf {
     fakes().join("fake-shell")
 }
 
+/// Becomes the program of its arguments, which its parent then traces.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) fn traced() -> PathBuf {
+    fakes().join("traced")
+}
+
 /// Cargo builds the programs of another package for no test, so the first test that needs them asks for it.
 fn fakes() -> &'static Path {
     static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
