@@ -29,6 +29,8 @@ impl Lock {
         loop {
             let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let handle = rustix::fs::openat(&base, name, flags, Mode::RUSR | Mode::WUSR)?;
+            // An umask may have taken bits away, and the next process could not open it.
+            rustix::fs::fchmod(&handle, Mode::RUSR | Mode::WUSR)?;
             match rustix::fs::flock(&handle, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {
                     // The last holder may have removed the file that we opened: then that is no lock any more.

@@ -4,8 +4,10 @@
 //! user's own text, so wherever a process dies, the user's text is known; a launch that ended stays in it, so that an
 //! editor that read the file before and saves it later brings no entry of ours back.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -64,7 +66,7 @@ struct Original {
 struct Launch {
     id: String,
     owner: Owner,
-    entries: Entries,
+    entries: Rc<Entries>,
 }
 
 /// What an old copy of the file may bring back.
@@ -197,8 +199,8 @@ impl Journal {
     }
 
     /// Takes in a launch of this process.
-    pub(super) fn enter(&mut self, id: &str, entries: &Entries) {
-        let launch = Launch { id: id.into(), owner: Owner::this(), entries: entries.clone() };
+    pub(super) fn enter(&mut self, id: &str, entries: &Rc<Entries>) {
+        let launch = Launch { id: id.into(), owner: Owner::this(), entries: Rc::clone(entries) };
         self.launches.push(launch);
     }
 
@@ -251,8 +253,13 @@ impl Journal {
     }
 
     /// The entries of all who run; of two of one name the later launch's.
-    fn entries(&self) -> Entries {
-        self.launches.iter().flat_map(|launch| launch.entries.clone()).collect()
+    fn entries(&self) -> Cow<'_, Entries> {
+        match self.launches.as_slice() {
+            [alone] => Cow::Borrowed(&alone.entries),
+            launches => {
+                Cow::Owned(launches.iter().flat_map(|launch| Entries::clone(&launch.entries)).collect())
+            }
+        }
     }
 
     /// While a launch runs, an entry of the same value is ours, however an editor laid it out; afterwards one of the same

@@ -11,6 +11,7 @@ mod settle;
 mod store;
 
 use std::path::Path;
+use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, anyhow};
@@ -63,6 +64,7 @@ impl Merged {
     ) -> Result<Self> {
         let root = utf8(target.directory)?;
         let fresh = Journal::new(&root, target.path, target.at, files::random_name()?);
+        let entries = &Rc::new(entries.clone());
         // What can't be edited is refused before anything is made for it.
         Session::check(&fresh, id, entries)?;
         let store = Store::of(state, &root, target.path);

@@ -1,6 +1,7 @@
 //! A file and its journal in the hands of one process, which holds their lock.
 
 use std::path::Path;
+use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Result, anyhow, bail};
@@ -34,7 +35,7 @@ impl<'a> Session<'a> {
     }
 
     /// Whether a launch can put entries into the file as it is.
-    pub(super) fn check(fresh: &Journal, id: &str, entries: &Entries) -> Result<()> {
+    pub(super) fn check(fresh: &Journal, id: &str, entries: &Rc<Entries>) -> Result<()> {
         let shown = fresh.shown().display().to_string();
         let failed = |reason: &dyn std::fmt::Display| anyhow!("{shown}: {reason}");
         let file = ProjectFile::open(Path::new(&fresh.root), &fresh.path, &fresh.token);
