@@ -78,7 +78,8 @@ impl Place {
     }
 
     /// What must not be there once all is settled: names of ours in the project, private files, copies of the user's
-    /// text and files that were being written. A file's journal may stay, for what comes later.
+    /// text and files that were being written. A file's journal may stay, for what comes later, and a save that a newer
+    /// one stands in place of.
     pub(super) fn strays(&self) -> Vec<String> {
         let state = self.root.join("home/.local/state/squire");
         let names = |directory: PathBuf| {
@@ -86,7 +87,9 @@ impl Place {
             entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect::<Vec<_>>()
         };
         let may_stay = |name: &String| {
-            Path::new(name).extension().is_some_and(|ending| ending == "json" || ending == "lock")
+            Path::new(name)
+                .extension()
+                .is_some_and(|ending| ending == "json" || ending == "lock" || ending == "saved")
         };
         let project = names(self.project()).into_iter().chain(names(self.project().join(".cursor")));
         let ours = project.filter(|name| name.starts_with(".squire-"));

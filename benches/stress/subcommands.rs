@@ -7,6 +7,7 @@ mod flips;
 mod kills;
 mod place;
 mod random;
+mod repositories;
 mod shapes;
 
 #[path = "../../tests/support/programs.rs"]
@@ -38,9 +39,12 @@ pub(super) fn run() -> ExitCode {
         Some("kills") => kills::run(count(2000)),
         Some("editor") => editor::run(count(500)),
         Some("flips") => flips::run(count(1000)),
+        Some("repositories") => repositories::run(count(1000)),
         // `cargo bench` without words measures, and this measures nothing.
         None => Counts::default(),
-        Some(other) => panic!("no such stress: {other}; there are checkpoints, kills, editor and flips"),
+        Some(other) => {
+            panic!("no such stress: {other}; there are checkpoints, kills, editor, flips and repositories")
+        }
     };
     counts.print();
     if counts.are_all_right() { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -97,7 +97,7 @@ impl Merged {
         let lock = lock(&self.store, &self.journal.shown())?;
         // What was removed or broken meanwhile is known from the beginning of the launch.
         let journal = match self.store.read()? {
-            Found::Journal(journal) if journal.holds(&self.id) => journal,
+            Found::Journal(journal) if journal.holds(&self.id) => *journal,
             Found::Journal(_) | Found::Nothing | Found::Broken(_) => self.journal,
         };
         let now = Now::look();
@@ -134,7 +134,7 @@ fn put_back(
 /// The journal of a file, or the fresh one.
 fn journal_of(store: &Store, fresh: Journal, output: Output) -> Result<Journal> {
     match store.read()? {
-        Found::Journal(journal) => Ok(journal),
+        Found::Journal(journal) => Ok(*journal),
         Found::Nothing => Ok(fresh),
         Found::Broken(reason) => {
             let aside = store.lay_aside()?;

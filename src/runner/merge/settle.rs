@@ -46,7 +46,7 @@ fn settle_one(store: &Store, now: &Now, output: Output) -> Result<(PathBuf, Opti
     let Some(lock) = store.lock(Duration::ZERO)? else { return nothing };
     // One that can't be read hinders nobody here; a launch in its project and `squire doctor` name it.
     let journal = match store.read()? {
-        Found::Journal(journal) => journal,
+        Found::Journal(journal) => *journal,
         Found::Nothing => return store.remove(lock).and(nothing),
         Found::Broken(_) => return nothing,
     };
@@ -79,7 +79,7 @@ pub fn forget(state: &Path) -> Result<Vec<PathBuf>> {
         let Some(lock) = store.lock(Duration::ZERO)? else { continue };
         let Ok(Found::Journal(journal)) = store.read() else { continue };
         if journal.is_at_rest()
-            && (!has_root(&journal) || Session::open(&store, journal.clone())?.is_the_users()?)
+            && (!has_root(&journal) || Session::open(&store, Journal::clone(&journal))?.is_the_users()?)
         {
             forgotten.push(journal.shown());
             store.remove(lock)?;

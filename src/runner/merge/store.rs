@@ -12,7 +12,7 @@ use crate::files::{self, Lock};
 /// What lies in the place of a journal.
 pub(super) enum Found {
     /// A journal.
-    Journal(Journal),
+    Journal(Box<Journal>),
     /// Nothing.
     Nothing,
     /// Something that is no journal, for this reason.
@@ -84,9 +84,8 @@ impl Store {
         };
         match files::read_private(&file) {
             Ok(None) => Ok(Found::Nothing),
-            Ok(Some(bytes)) => {
-                Ok(Journal::read(&bytes).map_or_else(|reason| broken(&reason), Found::Journal))
-            }
+            Ok(Some(bytes)) => Ok(Journal::read(&bytes)
+                .map_or_else(|reason| broken(&reason), |journal| Found::Journal(Box::new(journal)))),
             Err(error) if error.raw_os_error().is_none() => Ok(broken(&error.to_string())),
             Err(error) => Err(error).with_context(|| format!("{} can't be read", file.display())),
         }
