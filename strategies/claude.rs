@@ -332,6 +332,7 @@ pub(crate) mod tests {
             timeout: None,
             description: None,
             origin: "F:1".into(),
+            secret_variables: Vec::new(),
         }
     }
 

@@ -131,6 +131,11 @@ impl Field<'_> {
         Self { key, name: None }
     }
 
+    #[cfg(test)]
+    pub(crate) fn of<'a>(key: &'static str, name: Option<&'a str>) -> Field<'a> {
+        Field { key, name }
+    }
+
     /// The declaration's field.
     pub fn key(&self) -> &'static str {
         self.key
@@ -289,6 +294,8 @@ pub struct ResolvedServer {
     pub description: Option<String>,
     /// Where it is declared, as `FILE:LINE`; empty for the built-in server.
     pub origin: String,
+    /// The environment variables that the sources of its secrets read: names, as the user's secrets.toml has them.
+    pub secret_variables: Vec<String>,
 }
 
 impl ResolvedServer {
@@ -309,7 +316,8 @@ impl ResolvedServer {
         self.timeout.unwrap_or(Self::TIMEOUT) + Self::GRACE
     }
 
-    /// The environment variables that the declaration names: its `${env:…}` references and `inherit_env`.
+    /// The environment variables that the declaration and the sources of its secrets name: `${env:…}` references,
+    /// `inherit_env`, a secret's `env`, the `inherit_env` of a secret's command.
     pub fn declared_variables(&self) -> Vec<&str> {
         let mut names = Vec::new();
         for (_, text) in self.transport.texts() {
@@ -326,6 +334,7 @@ impl ResolvedServer {
             Transport::Builtin | Transport::Http(_) | Transport::Sse(_) => None,
         };
         names.extend(stdio.into_iter().flat_map(|stdio| &stdio.inherit_env).map(String::as_str));
+        names.extend(self.secret_variables.iter().map(String::as_str));
         names
     }
 }

@@ -15,6 +15,7 @@ use crate::output::Output;
 use crate::printable::printable;
 use crate::report;
 use crate::resolve::{Resolution, Resolved, Selection, everything, resolve};
+use crate::secrets::of_declaration;
 
 /// Runs the command.
 pub fn run(options: &cli::List, environment: &Environment) -> Result<Exit> {
@@ -129,6 +130,7 @@ fn as_json(resolution: &Resolution) -> Value {
                 "runs": target(entry),
                 "origin": (!server.origin.is_empty()).then_some(server.origin.as_str()),
                 "description": server.description,
+                "secrets": of_declaration(&server.transport, entry.declaration.as_ref()),
             })
         })
         .collect();

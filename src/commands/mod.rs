@@ -11,9 +11,11 @@ pub mod list;
 pub mod man;
 mod needs;
 pub mod schema;
+pub mod secret;
 pub mod show;
 mod waiting;
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -25,8 +27,12 @@ use crate::files;
 use crate::output::Output;
 use crate::plan::{Plan, plan};
 use crate::report;
-use crate::resolve::{Resolution, Selection, UnknownSelection, resolve, settings, strategy, unknown_name};
+use crate::resolve::{
+    Resolution, Resolved, Selection, UnknownSelection, resolve, settings, strategy, unknown_name,
+};
 use crate::runner::{self, AgentProgram, NotRunnable};
+use crate::secrets::{self, Secrets, Source};
+use needs::Holders;
 
 /// Settles what dead launches left, where squire's own directories can be trusted. What can't be settled is said,
 /// hinders no command, and makes this `false`.
@@ -47,6 +53,8 @@ struct Surroundings {
     directories: Directories,
     project: Option<Project>,
     layers: Layers,
+    /// What the user's secrets.toml says, read once a server needs it.
+    secrets: OnceCell<Result<Secrets>>,
 }
 
 impl Surroundings {
@@ -59,7 +67,7 @@ impl Surroundings {
             managed: config::MANAGED_POLICY.as_ref(),
         };
         let layers = config::load(sources)?;
-        Ok(Self { directories, project, layers })
+        Ok(Self { directories, project, layers, secrets: OnceCell::new() })
     }
 
     fn project_root(&self) -> Option<&Path> {
@@ -100,7 +108,38 @@ impl Surroundings {
         let speaks = |transport: &Transport| agent.strategy.speaks(transport);
         let mut resolution = resolve(&self.layers, selection, &speaks)?;
         needs::leave_out_chosen_remote(&mut resolution, environment);
+        for entry in resolution.entries.iter_mut().filter(|entry| entry.left_out.is_none()) {
+            entry.server.secret_variables = self.secret_variables(&entry.server.transport);
+        }
         Ok(resolution)
+    }
+
+    /// The user's secrets.
+    fn secrets(&self) -> Result<&Secrets, &anyhow::Error> {
+        self.secrets.get_or_init(|| Secrets::load(&self.directories.config)).as_ref()
+    }
+
+    /// The variables that the sources of a server's secrets read. Without a file that can be read there are none, which
+    /// matters nowhere, as then no such server is started.
+    fn secret_variables(&self, transport: &Transport) -> Vec<String> {
+        let used = secrets::used(transport);
+        if used.is_empty() {
+            return Vec::new();
+        }
+        let secrets = self.secrets().ok();
+        let sources = used.iter().filter_map(|name| Some(&secrets?.find(name)?.source));
+        sources.flat_map(Source::variables).map(str::to_owned).collect()
+    }
+
+    /// Who holds the values that these servers need. The error is that of secrets.toml, where one needs a secret.
+    fn holders<'a, 'entry>(
+        &'a self,
+        mut entries: impl Iterator<Item = &'entry Resolved>,
+        environment: &'a Environment,
+    ) -> Result<Holders<'a>, &'a anyhow::Error> {
+        let needs_secrets = entries.any(|entry| !secrets::used(&entry.server.transport).is_empty());
+        let secrets = if needs_secrets { Some(self.secrets()?) } else { None };
+        Ok(Holders { environment, secrets })
     }
 
     /// Plans a launch: reads what the strategy asks for, and nothing else of the agent.

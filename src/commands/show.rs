@@ -4,10 +4,9 @@ mod render;
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
-use squire_strategies::{
-    Effect, Name, Refusal, ResolvedServer, Source, Transport, masked_address, masked_header,
-};
+use squire_strategies::{Effect, Name, Refusal, ResolvedServer, Transport, masked_address, masked_header};
 
+use super::secret::told;
 use super::{Agent, Surroundings};
 use crate::cli;
 use crate::config::{Declaration, Origin, Policy};
@@ -18,6 +17,7 @@ use crate::output::Output;
 use crate::resolve::{
     RESULT_LIMIT, Resolved, Selection, UnknownSelection, everything, resolve, rewrite_of, unknown_name,
 };
+use crate::secrets::of_declaration;
 
 /// Runs the command.
 pub fn run(options: &cli::Show, environment: &Environment) -> Result<Exit> {
@@ -29,7 +29,7 @@ pub fn run(options: &cli::Show, environment: &Environment) -> Result<Exit> {
         entry,
         routes: routes(&surroundings, entry, environment)?,
         fields: fields(entry, &surroundings),
-        secrets: secrets(entry),
+        secrets: secrets(entry, &surroundings),
         profiles: profiles(&surroundings, entry),
     };
     Output::default().data(&if options.json {
@@ -45,8 +45,16 @@ struct Shown<'a> {
     entry: &'a Resolved,
     routes: Vec<AgentRoute>,
     fields: Vec<Field>,
-    secrets: Vec<String>,
+    secrets: Vec<UsedSecret>,
     profiles: Vec<String>,
+}
+
+/// A secret that the declaration names.
+struct UsedSecret {
+    name: String,
+    /// Where its value comes from, or why nobody knows; nothing of a project's server, which is none of the user's.
+    source: Option<String>,
+    kind: Option<&'static str>,
 }
 
 /// How one agent gets the server, or why it does not.
@@ -186,17 +194,22 @@ fn masked_headers(headers: Map<String, Value>) -> Value {
     Value::Object(headers.into_iter().map(masked).collect())
 }
 
-/// The names of the secrets that the declaration uses.
-fn secrets(entry: &Resolved) -> Vec<String> {
-    let texts = entry.server.transport.texts();
-    let used = texts.iter().flat_map(|(_, text)| text.references()).filter_map(|reference| match &reference
-        .source
-    {
-        Source::Secret(name) => Some(name.clone()),
-        Source::Environment(_) => None,
-    });
-    let auth = entry.declaration.as_ref().and_then(|declaration| declaration.auth.as_ref());
-    unique(used.chain(auth.map(|auth| auth.value.secret.clone())))
+/// The secrets that the declaration uses, and where the values of the user's own servers come from.
+fn secrets(entry: &Resolved, surroundings: &Surroundings) -> Vec<UsedSecret> {
+    let names = of_declaration(&entry.server.transport, entry.declaration.as_ref());
+    let used = |name: &str| {
+        let known = if entry.is_project() { None } else { Some(surroundings.secrets()) };
+        let (source, kind) = match known {
+            None => (None, None),
+            Some(Err(_)) => (Some("secrets.toml can't be read".to_owned()), None),
+            Some(Ok(secrets)) => match secrets.find(name) {
+                None => (Some("not in secrets.toml".to_owned()), None),
+                Some(secret) => (Some(told(&secret.source)), Some(secret.source.kind())),
+            },
+        };
+        UsedSecret { name: name.to_owned(), source, kind }
+    };
+    names.into_iter().map(used).collect()
 }
 
 /// The variables of the user's environment that the declaration reads or hands on.

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::super::list::{below_home, state, target};
-use super::{AgentRoute, Field, Shown, is_program, set_variables, variables};
+use super::{AgentRoute, Field, Shown, UsedSecret, is_program, set_variables, variables};
 use crate::config::Origin;
 use crate::declared::toml;
 use crate::printable::printable;
@@ -27,7 +27,11 @@ pub(super) fn text(shown: &Shown<'_>, home: Option<&Path>) -> String {
         rows.push(("declared", place(&declaration.origin, home)));
     }
     rows.push(("receives", receives(shown)));
-    rows.push(("secrets", listed(&shown.secrets)));
+    let secret = |secret: &UsedSecret| match &secret.source {
+        Some(source) => format!("{} ({source})", secret.name),
+        None => secret.name.clone(),
+    };
+    rows.push(("secrets", listed(&shown.secrets.iter().map(secret).collect::<Vec<_>>())));
     rows.push(("profiles", listed(&shown.profiles)));
     // Writing to a string can't fail.
     let _ = writeln!(out, "{}", server.name);
@@ -132,9 +136,14 @@ pub(super) fn json(shown: &Shown<'_>) -> Value {
             "set": set_variables(server),
             "read": variables(server),
         },
-        "secrets": shown.secrets,
+        "secrets": shown.secrets.iter().map(|secret| secret.name.as_str()).collect::<Vec<_>>(),
+        "secret_sources": shown.secrets.iter().map(secret).collect::<Vec<_>>(),
         "profiles": shown.profiles,
     })
+}
+
+fn secret(secret: &UsedSecret) -> Value {
+    json!({ "name": secret.name, "source": secret.kind, "told": secret.source })
 }
 
 fn field(field: &Field) -> Value {
