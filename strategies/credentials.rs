@@ -118,6 +118,11 @@ pub fn masked_header(name: &str, value: &str) -> String {
     masked(value, is_credential(name))
 }
 
+/// A string of a declaration for people, as it is written: one that surely holds a credential in clear is not shown.
+pub fn masked_text(text: &Text) -> String {
+    if text.written_out().any(is_a_token) { MASK.to_string() } else { text.to_string() }
+}
+
 fn masked(value: &str, is_credential: bool) -> String {
     let hides = !value.is_empty() && !is_reference(value) && (is_credential || looks_like_a_token(value));
     if hides { MASK.to_string() } else { value.to_string() }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use squire_strategies::{Code, Stdio, Transport, masked_address};
+use squire_strategies::{Code, Stdio, Transport, masked_address, masked_text};
 
 use super::Surroundings;
 use crate::cli;
@@ -63,7 +63,7 @@ pub(super) fn target(entry: &Resolved) -> String {
 }
 
 fn program(stdio: &Stdio) -> String {
-    let words = std::iter::once(&stdio.command).chain(&stdio.args).map(|text| quoted(&text.to_string()));
+    let words = std::iter::once(&stdio.command).chain(&stdio.args).map(|text| quoted(&masked_text(text)));
     words.collect::<Vec<_>>().join(" ")
 }
 

@@ -4,7 +4,9 @@ mod render;
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
-use squire_strategies::{Effect, Name, Refusal, ResolvedServer, Transport, masked_address, masked_header};
+use squire_strategies::{
+    Effect, Name, Refusal, ResolvedServer, Transport, masked_address, masked_header, masked_text,
+};
 
 use super::secret::told;
 use super::{Agent, Surroundings};
@@ -180,7 +182,7 @@ fn added_variables<'a>(policy: &'a Policy, declaration: &Declaration) -> Option<
         .value
         .iter()
         .filter(|(name, _)| !own(name))
-        .map(|(name, text)| (name.clone(), json!(text.to_string())))
+        .map(|(name, text)| (name.clone(), json!(masked_text(text))))
         .collect();
     (!added.is_empty()).then(|| (added.into(), &env.origin))
 }

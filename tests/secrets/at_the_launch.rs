@@ -110,7 +110,7 @@ fn b44_the_variables_of_sources_are_pinned_by_name_for_the_one_server() {
         let test = test.env("FROM_ENV", "v").env("OP_TOKEN", "t").env("OF_NOBODY", "n");
         let run = test.args(["launch", agent, "--dry-run", "--json"]).any_stdout().success();
         // OpenCode hands everything on by itself.
-        let expected = if agent == "opencode" { 0 } else { 1 };
+        let expected = usize::from(agent != "opencode");
         for name in ["FROM_ENV", "OP_TOKEN"] {
             let pinned = run.stdout.matches(&format!("\"{name}\\\"")).count()
                 + run.stdout.matches(&format!("\"{name}\"")).count();

@@ -42,7 +42,7 @@ fn forms(marker: &str) -> Vec<String> {
     let percent = marker.bytes().fold(String::new(), |mut text, byte| {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                text.push(char::from(byte))
+                text.push(char::from(byte));
             }
             other => write!(text, "%{other:02X}").unwrap(),
         }

@@ -54,6 +54,15 @@ fn b32_a_credential_of_the_user_is_a_warning() {
         assert!(run.stdout.contains(&told), "{}", run.stdout);
         assert!(!run.stdout.contains(TOKEN), "{}", run.stdout);
     }
+    for (fields, _) in FIELDS {
+        let declared =
+            format!("[servers.u]\n{}\n[policy]\nenv = {{ Y = \"{TOKEN}\" }}\n", fields.replace("<K>", TOKEN));
+        for words in [&["show", "u"][..], &["show", "u", "--json"], &["list"], &["list", "--json"]] {
+            let run =
+                Test::new().config(&declared).args(words.iter().copied()).any_stdout().unchanged().success();
+            assert!(!run.stdout.contains(TOKEN), "{words:?}: {}", run.stdout);
+        }
+    }
     let of_policy = format!("[servers.u]\ncommand = \"a\"\n[policy]\nenv = {{ X = \"{TOKEN}\" }}\n");
     let run =
         Test::new().config(&of_policy).script("bin/a", "").args(["check"]).any_stdout().unchanged().code(1);
