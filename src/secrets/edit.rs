@@ -47,7 +47,8 @@ impl NewSource {
 /// binding stays.
 pub fn set(text: &str, name: &str, source: &NewSource, servers: &[String]) -> Result<Zeroizing<String>> {
     let mut document = parse(text)?;
-    let is_first = text.trim().is_empty();
+    // Comments that nothing follows would come behind what is written.
+    let before = if document.is_empty() { comments(&mut document) } else { "\n".to_owned() };
     let (groups, last) = name.rsplit_once('.').map_or((None, name), |(groups, last)| (Some(groups), last));
     let table = parent(&mut document, groups.into_iter().flat_map(|groups| groups.split('.')))?;
     let bound =
@@ -55,9 +56,7 @@ pub fn set(text: &str, name: &str, source: &NewSource, servers: &[String]) -> Re
     match table.get_mut(last) {
         None => {
             let mut new = Table::new();
-            if !is_first {
-                new.decor_mut().set_prefix("\n");
-            }
+            new.decor_mut().set_prefix(before);
             fill(&mut new, source, bound);
             table.insert(last, Item::Table(new));
         }
@@ -75,6 +74,9 @@ pub fn set(text: &str, name: &str, source: &NewSource, servers: &[String]) -> Re
         }
         Some(old) => {
             let old = old.as_table_like_mut().with_context(|| unfit(name))?;
+            if !old.is_empty() && !old.iter().any(|(field, _)| OF_SOURCE.contains(&field)) {
+                bail!("there are secrets below {name}, which can't be one itself then");
+            }
             for field in OF_SOURCE {
                 old.remove(field);
             }
@@ -82,6 +84,13 @@ pub fn set(text: &str, name: &str, source: &NewSource, servers: &[String]) -> Re
         }
     }
     Ok(Zeroizing::new(document.to_string()))
+}
+
+/// The text of a document without a key, and the blank line that ends it.
+fn comments(document: &mut DocumentMut) -> String {
+    let text = document.trailing().as_str().unwrap_or_default().trim_end().to_owned();
+    document.set_trailing("");
+    if text.is_empty() { text } else { text + "\n\n" }
 }
 
 fn fill(table: &mut dyn TableLike, source: &NewSource, servers: Option<Toml>) {
@@ -218,6 +227,7 @@ mod tests {
     fn a_new_secret_comes_behind_the_others() {
         let written = set("", "a", &env("A"), &[]).unwrap();
         assert_eq!(*written, "[secrets.a]\nenv = \"A\"\n");
+        assert_eq!(*set("# mine\n", "a", &env("A"), &[]).unwrap(), "# mine\n\n[secrets.a]\nenv = \"A\"\n");
         let written = set(&written, "k.b", &env("B"), &["x".into()]).unwrap();
         assert_eq!(*written, "[secrets.a]\nenv = \"A\"\n\n[secrets.k.b]\nenv = \"B\"\nservers = [\"x\"]\n");
         let command =
@@ -245,6 +255,7 @@ mod tests {
         let written = set(TEXT, "keys.two", &env("TWO"), &[]).unwrap();
         assert_eq!(*written, TEXT.replace("{ file = \"~/two\" }", "{ env = \"TWO\" }"));
         assert!(set(TEXT, "keys.one.more", &env("X"), &[]).is_err());
+        assert!(set(TEXT, "keys", &env("X"), &[]).is_err());
     }
 
     #[test]

@@ -131,6 +131,7 @@ fn read_for(wanted: Option<&str>, bytes: &[u8], path: &Path) -> (Content, Vec<Pr
     })
 }
 
+/// Reads names with their sources. A table that has a field of a source is one; any other holds further names.
 fn read_group<'a>(reader: &mut Reader<'a>, prefix: &str, group: Entry<'a>, into: &mut Content) {
     let entries = reader.table(group, WHAT);
     if entries.is_empty() && !prefix.is_empty() && matches!(group.value.get_ref(), DeValue::Table(_)) {
