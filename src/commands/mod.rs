@@ -137,7 +137,9 @@ impl Surroundings {
         mut entries: impl Iterator<Item = &'entry Resolved>,
         environment: &'a Environment,
     ) -> Result<Holders<'a>, &'a anyhow::Error> {
-        let needs_secrets = entries.any(|entry| !secrets::used(&entry.server.transport).is_empty());
+        let needs_secrets = entries.any(|entry| {
+            !secrets::of_declaration(&entry.server.transport, entry.declaration.as_ref()).is_empty()
+        });
         let secrets = if needs_secrets { Some(self.secrets()?) } else { None };
         Ok(Holders { environment, secrets })
     }

@@ -87,11 +87,14 @@ impl Holders<'_> {
                 }
             }
         }
+        if chosen.remote().is_some() {
+            missing.extend(self.missing_of_auth(entry));
+        }
         missing
     }
 
     /// Why the secret of `auth` would not be had.
-    pub(super) fn missing_of_auth(self, entry: &Resolved) -> Option<Missing> {
+    fn missing_of_auth(self, entry: &Resolved) -> Option<Missing> {
         let name = &entry.declaration.as_ref()?.auth.as_ref()?.value.secret;
         let (code, why, mend) = self.secret(name, entry)?;
         let sentence = format!("auth needs the secret `{name}`{why}");

@@ -59,8 +59,7 @@ pub(super) fn notes(surroundings: &Surroundings, declared: &Resolution) -> Vec<N
 fn missing(entry: &Resolved, holders: Holders<'_>) -> Vec<Missing> {
     let is_secret =
         |missing: &Missing| matches!(missing.code, OwnCode::UnknownSecret | OwnCode::UnusableSecret);
-    let of_texts = holders.missing(entry).into_iter().filter(is_secret);
-    of_texts.chain(holders.missing_of_auth(entry)).collect()
+    holders.missing(entry).into_iter().filter(is_secret).collect()
 }
 
 fn in_argv(entry: &Resolved, declaration: &Declaration) -> Option<Finding> {
