@@ -32,6 +32,7 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Tell everything that is wrong or will be left out, for each agent; starts nothing')
             [CompletionResult]::new('approve', 'approve', [CompletionResultType]::ParameterValue, 'Let a server run that somebody else declared, after showing all of it')
             [CompletionResult]::new('revoke', 'revoke', [CompletionResultType]::ParameterValue, 'Take approvals back')
+            [CompletionResult]::new('secret', 'secret', [CompletionResultType]::ParameterValue, 'Say where the values come from that servers need and nobody else gets; no value is ever shown')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Look at the agents that are here, squire''s own directories, and what launches left')
             [CompletionResult]::new('clean', 'clean', [CompletionResultType]::ParameterValue, 'Clear away what launches left; with --all everything that squire keeps, for uninstalling it')
             [CompletionResult]::new('gateway', 'gateway', [CompletionResultType]::ParameterValue, 'Stand in a server''s place: what agents start')
@@ -89,6 +90,43 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             break
         }
         'squire;revoke' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'squire;secret' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the secrets: where each value comes from, which servers may have it, which use it')
+            [CompletionResult]::new('set', 'set', [CompletionResultType]::ParameterValue, 'Set where a value comes from; without a source it is asked for, or read from stdin')
+            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Take a secret out')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Try whether each value can be had, and say nothing of it')
+            break
+        }
+        'squire;secret;list' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'squire;secret;set' {
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Take the value from this environment variable')
+            [CompletionResult]::new('--file', '--file', [CompletionResultType]::ParameterName, 'Take the value from this file, which only you may read')
+            [CompletionResult]::new('--inherit-env', '--inherit-env', [CompletionResultType]::ParameterName, 'Hand this variable on to the command; several append')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Bind the secret to this server of yours; several append')
+            [CompletionResult]::new('--command', '--command', [CompletionResultType]::ParameterName, 'Take what the program behind `--` prints')
+            [CompletionResult]::new('--replace', '--replace', [CompletionResultType]::ParameterName, 'Give a secret that is there a new source')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'squire;secret;remove' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'squire;secret;check' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break

@@ -52,8 +52,23 @@ _squire() {
             squire,schema)
                 cmd="squire__subcmd__schema"
                 ;;
+            squire,secret)
+                cmd="squire__subcmd__secret"
+                ;;
             squire,show)
                 cmd="squire__subcmd__show"
+                ;;
+            squire__subcmd__secret,check)
+                cmd="squire__subcmd__secret__subcmd__check"
+                ;;
+            squire__subcmd__secret,list)
+                cmd="squire__subcmd__secret__subcmd__list"
+                ;;
+            squire__subcmd__secret,remove)
+                cmd="squire__subcmd__secret__subcmd__remove"
+                ;;
+            squire__subcmd__secret,set)
+                cmd="squire__subcmd__secret__subcmd__set"
                 ;;
             *)
                 ;;
@@ -62,7 +77,7 @@ _squire() {
 
     case "${cmd}" in
         squire)
-            opts="-h -V --help --version launch describe list show check approve revoke doctor clean gateway completions man schema"
+            opts="-h -V --help --version launch describe list show check approve revoke secret doctor clean gateway completions man schema"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -288,6 +303,92 @@ _squire() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__secret)
+            opts="-h --help list set remove check"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__secret__subcmd__check)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__secret__subcmd__list)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__secret__subcmd__remove)
+            opts="-h --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__secret__subcmd__set)
+            opts="-h --env --file --command --inherit-env --server --replace --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inherit-env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

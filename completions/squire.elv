@@ -29,6 +29,7 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand check 'Tell everything that is wrong or will be left out, for each agent; starts nothing'
             cand approve 'Let a server run that somebody else declared, after showing all of it'
             cand revoke 'Take approvals back'
+            cand secret 'Say where the values come from that servers need and nobody else gets; no value is ever shown'
             cand doctor 'Look at the agents that are here, squire''s own directories, and what launches left'
             cand clean 'Clear away what launches left; with --all everything that squire keeps, for uninstalling it'
             cand gateway 'Stand in a server''s place: what agents start'
@@ -79,6 +80,38 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand --help 'Print help'
         }
         &'squire;revoke'= {
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;secret'= {
+            cand -h 'Print help'
+            cand --help 'Print help'
+            cand list 'List the secrets: where each value comes from, which servers may have it, which use it'
+            cand set 'Set where a value comes from; without a source it is asked for, or read from stdin'
+            cand remove 'Take a secret out'
+            cand check 'Try whether each value can be had, and say nothing of it'
+        }
+        &'squire;secret;list'= {
+            cand --json 'Print JSON'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;secret;set'= {
+            cand --env 'Take the value from this environment variable'
+            cand --file 'Take the value from this file, which only you may read'
+            cand --inherit-env 'Hand this variable on to the command; several append'
+            cand --server 'Bind the secret to this server of yours; several append'
+            cand --command 'Take what the program behind `--` prints'
+            cand --replace 'Give a secret that is there a new source'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;secret;remove'= {
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;secret;check'= {
+            cand --json 'Print JSON'
             cand -h 'Print help'
             cand --help 'Print help'
         }

@@ -33,6 +33,7 @@ complete -c squire -n "__fish_squire_needs_command" -f -a "show" -d 'Show one se
 complete -c squire -n "__fish_squire_needs_command" -f -a "check" -d 'Tell everything that is wrong or will be left out, for each agent; starts nothing'
 complete -c squire -n "__fish_squire_needs_command" -f -a "approve" -d 'Let a server run that somebody else declared, after showing all of it'
 complete -c squire -n "__fish_squire_needs_command" -f -a "revoke" -d 'Take approvals back'
+complete -c squire -n "__fish_squire_needs_command" -f -a "secret" -d 'Say where the values come from that servers need and nobody else gets; no value is ever shown'
 complete -c squire -n "__fish_squire_needs_command" -f -a "doctor" -d 'Look at the agents that are here, squire\'s own directories, and what launches left'
 complete -c squire -n "__fish_squire_needs_command" -f -a "clean" -d 'Clear away what launches left; with --all everything that squire keeps, for uninstalling it'
 complete -c squire -n "__fish_squire_needs_command" -f -a "gateway" -d 'Stand in a server\'s place: what agents start'
@@ -63,6 +64,23 @@ complete -c squire -n "__fish_squire_using_subcommand check" -s h -l help -d 'Pr
 complete -c squire -n "__fish_squire_using_subcommand approve" -l digest -d 'Approve without a question, if this is the digest of the declaration' -r
 complete -c squire -n "__fish_squire_using_subcommand approve" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand revoke" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand secret; and not __fish_seen_subcommand_from list set remove check" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand secret; and not __fish_seen_subcommand_from list set remove check" -f -a "list" -d 'List the secrets: where each value comes from, which servers may have it, which use it'
+complete -c squire -n "__fish_squire_using_subcommand secret; and not __fish_seen_subcommand_from list set remove check" -f -a "set" -d 'Set where a value comes from; without a source it is asked for, or read from stdin'
+complete -c squire -n "__fish_squire_using_subcommand secret; and not __fish_seen_subcommand_from list set remove check" -f -a "remove" -d 'Take a secret out'
+complete -c squire -n "__fish_squire_using_subcommand secret; and not __fish_seen_subcommand_from list set remove check" -f -a "check" -d 'Try whether each value can be had, and say nothing of it'
+complete -c squire -n "__fish_squire_using_subcommand secret; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c squire -n "__fish_squire_using_subcommand secret; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand secret; and __fish_seen_subcommand_from set" -l env -d 'Take the value from this environment variable' -r
+complete -c squire -n "__fish_squire_using_subcommand secret; and __fish_seen_subcommand_from set" -l file -d 'Take the value from this file, which only you may read' -r -F
+complete -c squire -n "__fish_squire_using_subcommand secret; and __fish_seen_subcommand_from set" -l inherit-env -d 'Hand this variable on to the command; several append' -r
+complete -c squire -n "__fish_squire_using_subcommand secret; and __fish_seen_subcommand_from set" -l server -d 'Bind the secret to this server of yours; several append' -r
+complete -c squire -n "__fish_squire_using_subcommand secret; and __fish_seen_subcommand_from set" -l command -d 'Take what the program behind `--` prints'
+complete -c squire -n "__fish_squire_using_subcommand secret; and __fish_seen_subcommand_from set" -l replace -d 'Give a secret that is there a new source'
+complete -c squire -n "__fish_squire_using_subcommand secret; and __fish_seen_subcommand_from set" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand secret; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand secret; and __fish_seen_subcommand_from check" -l json -d 'Print JSON'
+complete -c squire -n "__fish_squire_using_subcommand secret; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand doctor" -l json -d 'Print JSON'
 complete -c squire -n "__fish_squire_using_subcommand doctor" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand clean" -l all -d 'Remove everything that squire keeps in its state directory; refused while launches run'

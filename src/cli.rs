@@ -1,10 +1,14 @@
 //! The command line.
 
+mod secret;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+
+pub use secret::{Secret, SecretAction, SecretCheck, SecretList, SecretRemove, SecretSet};
 
 /// One list of MCP servers for every coding agent, equipped for one launch.
 #[derive(Debug, Parser)]
@@ -39,6 +43,19 @@ pub enum Command {
     Approve(Approve),
     /// Take approvals back
     Revoke(Revoke),
+    /// Say where the values come from that servers need and nobody else gets; no value is ever shown
+    #[command(after_help = "\
+Examples:
+  squire secret set github                        # asks for the value, and does not show it
+  pass show github | squire secret set github
+  squire secret set github --env GITHUB_TOKEN
+  squire secret set github --command -- op read op://work/github/token
+  squire secret list
+  squire secret check
+
+In a server of yours: env = { GITHUB_TOKEN = \"${secret:github}\" }
+What is set is in secrets.toml beside squire.toml.")]
+    Secret(Secret),
     /// Look at the agents that are here, squire's own directories, and what launches left
     Doctor(Doctor),
     /// Clear away what launches left; with --all everything that squire keeps, for uninstalling it
@@ -74,7 +91,8 @@ impl Command {
             | Self::Show(_)
             | Self::Check(_)
             | Self::Approve(_)
-            | Self::Revoke(_) => true,
+            | Self::Revoke(_)
+            | Self::Secret(_) => true,
             Self::Doctor(_)
             | Self::Clean(_)
             | Self::Gateway(_)

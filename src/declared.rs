@@ -1,9 +1,10 @@
-//! A declaration's values as they are written, references unresolved, with the place of each. Pure.
+//! A declaration's values as they are written, references unresolved, with the place of each. Words that surely are
+//! credentials in clear are not shown. Pure.
 
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use squire_strategies::Text;
+use squire_strategies::{Text, masked_text};
 
 use crate::config::{Auth, Choice, Declaration, Filter, Grants, Located, Origin, Trust};
 
@@ -107,11 +108,11 @@ fn text(text: &Text) -> Value {
 }
 
 fn texts(texts: &[Text]) -> Value {
-    texts.iter().map(text).collect()
+    texts.iter().map(|text| json!(masked_text(text))).collect()
 }
 
 fn table(pairs: &[(String, Text)]) -> Value {
-    Value::Object(pairs.iter().map(|(name, value)| (name.clone(), text(value))).collect())
+    Value::Object(pairs.iter().map(|(name, value)| (name.clone(), json!(masked_text(value)))).collect())
 }
 
 fn authorization(auth: &Auth) -> Value {

@@ -27,6 +27,16 @@ impl Environment {
         self.variables.get(name.as_ref()).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
+    /// A variable as the launch had it, in a process that an agent started: such a one may pass an unset variable on as
+    /// an empty string, or as the text of its own reference.
+    pub fn passed_on(&self, name: &str) -> Option<&OsStr> {
+        let is_reference = |value: &OsStr| {
+            let forms = [format!("${{{name}}}"), format!("${{{name}:-}}"), format!("${{env:{name}}}")];
+            forms.iter().any(|form| value == OsStr::new(form))
+        };
+        self.get(name).filter(|value| !is_reference(value))
+    }
+
     /// All variables.
     pub fn variables(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
         self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))

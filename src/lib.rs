@@ -5,7 +5,8 @@
 //! [`plan`] joins them with the user's words, and [`report`] shows a plan as `--dry-run` does; [`findings`] gathers what
 //! is wrong. [`runner`] alone acts:
 //! it stages, runs the agent and puts everything back. Agents start [`gateway`] in a server's place, which reads the
-//! same layers. [`files`] alone writes to disk, [`output`] alone prints, and `main` alone ends the process.
+//! same layers and fetches the values of the [`secrets`] that its one server needs; whatever else handles secrets sees
+//! names and sources. [`files`] alone writes to disk, [`output`] alone prints, and `main` alone ends the process.
 
 pub mod cli;
 pub mod commands;
@@ -24,6 +25,7 @@ mod printable;
 pub mod report;
 pub mod resolve;
 pub mod runner;
+pub mod secrets;
 pub mod trust;
 pub mod tty;
 
@@ -65,6 +67,7 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         Command::Check(check) => commands::check::run(&check, &environment),
         Command::Approve(approve) => commands::approve::run(&approve, &environment),
         Command::Revoke(revoke) => commands::revoke::run(&revoke, &environment),
+        Command::Secret(secret) => commands::secret::run(&secret, &environment),
         Command::Doctor(doctor) => commands::doctor::run(&doctor, &environment),
         Command::Clean(clean) => commands::clean::run(&clean, &environment),
         Command::Gateway(gateway) => gateway::run(&gateway, &environment),
@@ -86,7 +89,8 @@ fn exit_of(failure: &anyhow::Error, is_launch: bool) -> Exit {
     if is_launch {
         return Exit::LAUNCH;
     }
-    let is_usage =
-        failure.is::<resolve::UnknownSelection>() || failure.is::<commands::man::UnknownSubcommand>();
+    let is_usage = failure.is::<resolve::UnknownSelection>()
+        || failure.is::<commands::man::UnknownSubcommand>()
+        || failure.is::<commands::secret::WrongWords>();
     if is_usage { Exit::USAGE } else { Exit::FINDINGS }
 }

@@ -47,6 +47,12 @@ impl Output {
         let _ = write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush());
     }
 
+    /// Asks for something on stderr: the answer stands behind it, on the same line.
+    pub fn prompt(self, text: &str) {
+        let mut stderr = io::stderr().lock();
+        let _ = write!(stderr, "squire: {}", printable(text)).and_then(|()| stderr.flush());
+    }
+
     /// Writes what only a terminal reads, to whichever of stderr and stdout is one; an agent's pipe gets none of it.
     pub fn terminal(self, sequences: &str) {
         if io::stderr().is_terminal() {

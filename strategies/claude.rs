@@ -333,6 +333,7 @@ pub(crate) mod tests {
             description: None,
             origin: "F:1".into(),
             declared_in: None,
+            secret_variables: Vec::new(),
         }
     }
 

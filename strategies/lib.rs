@@ -39,7 +39,7 @@ mod inspect;
 mod opencode;
 
 pub use artifacts::{Argument, Artifacts, Code, Effect, File, Note, Refusal, Whereabouts};
-pub use credentials::{masked_address, masked_header};
+pub use credentials::{masked_address, masked_header, masked_text};
 pub use deceptive::is_deceptive;
 pub use environment::{BASE_ENVIRONMENT, LAUNCH_VARIABLE, LOADER_ENVIRONMENT, PROXY_VARIABLES};
 pub use gateway::Gateway;

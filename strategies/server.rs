@@ -131,6 +131,11 @@ impl Field<'_> {
         Self { key, name: None }
     }
 
+    #[cfg(test)]
+    pub(crate) fn of<'a>(key: &'static str, name: Option<&'a str>) -> Field<'a> {
+        Field { key, name }
+    }
+
     /// The declaration's field.
     pub fn key(&self) -> &'static str {
         self.key
@@ -291,6 +296,8 @@ pub struct ResolvedServer {
     pub origin: String,
     /// The directory of the file that declares it, for a server of a project.
     pub declared_in: Option<String>,
+    /// The environment variables that the sources of its secrets read: names, as the user's secrets.toml has them.
+    pub secret_variables: Vec<String>,
 }
 
 impl ResolvedServer {
@@ -311,7 +318,8 @@ impl ResolvedServer {
         self.timeout.unwrap_or(Self::TIMEOUT) + Self::GRACE
     }
 
-    /// The environment variables that the declaration names: its `${env:…}` references and `inherit_env`.
+    /// The environment variables that the declaration and the sources of its secrets name: `${env:…}` references,
+    /// `inherit_env`, a secret's `env`, the `inherit_env` of a secret's command.
     pub fn declared_variables(&self) -> Vec<&str> {
         let mut names = Vec::new();
         for (_, text) in self.transport.texts() {
@@ -328,6 +336,7 @@ impl ResolvedServer {
             Transport::Builtin | Transport::Http(_) | Transport::Sse(_) => None,
         };
         names.extend(stdio.into_iter().flat_map(|stdio| &stdio.inherit_env).map(String::as_str));
+        names.extend(self.secret_variables.iter().map(String::as_str));
         names
     }
 }

@@ -154,19 +154,46 @@ impl Text {
     ///
     /// `lookup` gives a source's value; unset and empty are the same, and take the default. The error is the first
     /// reference with neither.
-    pub fn expand(&self, mut lookup: impl FnMut(&Source) -> Option<String>) -> Result<String, &Reference> {
+    pub fn expand(&self, lookup: impl FnMut(&Source) -> Option<String>) -> Result<String, &Reference> {
         let mut expanded = String::new();
+        self.expand_into(lookup, |piece| expanded.push_str(piece))?;
+        Ok(expanded)
+    }
+
+    /// As [`Text::expand`], piece by piece: the values may be of a type that lets nobody keep them.
+    pub fn expand_into<Value: AsRef<str>>(
+        &self,
+        mut lookup: impl FnMut(&Source) -> Option<Value>,
+        mut push: impl FnMut(&str),
+    ) -> Result<(), &Reference> {
         for piece in &self.pieces {
             match piece {
-                Piece::Literal(text) => expanded.push_str(text),
+                Piece::Literal(text) => push(text),
                 Piece::Reference(reference) => {
-                    let value = lookup(&reference.source).filter(|value| !value.is_empty());
-                    let value = value.or_else(|| reference.default.clone()).ok_or(reference)?;
-                    expanded.push_str(&value);
+                    match lookup(&reference.source).filter(|value| !value.as_ref().is_empty()) {
+                        Some(value) => push(value.as_ref()),
+                        None => push(reference.default.as_ref().ok_or(reference)?),
+                    }
                 }
             }
         }
-        Ok(expanded)
+        Ok(())
+    }
+
+    /// What is written out in it: its literal pieces, and the defaults of its references.
+    pub fn written_out(&self) -> impl Iterator<Item = &str> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Literal(text) => Some(text.as_str()),
+            Piece::Reference(reference) => reference.default.as_deref(),
+        })
+    }
+
+    /// The names of the secrets that it refers to, in order.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+        self.references().filter_map(|reference| match &reference.source {
+            Source::Secret(name) => Some(name.as_str()),
+            Source::Environment(_) => None,
+        })
     }
 }
 

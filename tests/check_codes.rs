@@ -46,6 +46,22 @@ fn of_servers() -> Vec<Case> {
             (6, 12),
             &format!("{program}disabled = true\n[profiles.default]\nservers = [\"x\"]\nrequire = [\"x\"]\n"),
         ),
+        case("unknown-secret", "error", (3, 1), &format!("{program}env = {{ A = \"${{secret:nope}}\" }}\n")),
+        Case {
+            test: user(&format!("{program}env = {{ A = \"${{secret:k}}\" }}\n"))
+                .secrets("[secrets.k]\nenv = \"NOPE\"\n"),
+            ..case("unusable-secret", "error", (3, 1), "")
+        },
+        Case {
+            test: user(&format!("{program}args = [\"${{secret:k}}\"]\n")).secrets("[secrets]\nk = \"v\"\n"),
+            ..case("secret-in-argv", "warning", (3, 1), "")
+        },
+        case(
+            "literal-credential",
+            "warning",
+            (3, 1),
+            &format!("{program}env = {{ A = \"ghp_16C7e42F292c6912E7\" }}\n"),
+        ),
         case("no-program", "warning", (2, 1), "[servers.x]\ncommand = \"nowhere\"\n"),
         case("no-directory", "warning", (3, 1), &format!("{program}cwd = \"nowhere\"\n")),
         case("not-approved", "warning", (1, 10), &format!("{program}trust = \"community\"\n")),

@@ -32,25 +32,25 @@ fn words(test: &Test, name: &str) -> Vec<String> {
 }
 
 /// A gateway that is spoken to as an agent does.
-fn gateway(test: Test, name: &str) -> Test {
+pub(crate) fn gateway(test: Test, name: &str) -> Test {
     let words = words(&test, name);
     test.args(words).stdin(CONVERSATION).any_stdout()
 }
 
 /// `[servers.a]` is the fake server with its log at `<T>/log`, and what `more` declares.
-fn fake(more: &str) -> Test {
+pub(crate) fn fake(more: &str) -> Test {
     Test::new()
         .config(&format!("[servers.a]\ncommand = [\"<server>\", \"stdio\", \"--log\", \"<T>/log\"]\n{more}"))
 }
 
 /// How the fake server was started.
 #[track_caller]
-fn started(run: &Run) -> Value {
+pub(crate) fn started(run: &Run) -> Value {
     let log = fs::read_to_string(run.path("log")).expect("the server was not started");
     serde_json::from_str(log.lines().next().unwrap()).unwrap()
 }
 
-fn environment(run: &Run) -> BTreeMap<String, String> {
+pub(crate) fn environment(run: &Run) -> BTreeMap<String, String> {
     serde_json::from_value(started(run)["env"].clone()).unwrap()
 }
 
@@ -248,7 +248,7 @@ fn the_server_is_the_same_process_and_ends_as_itself() {
 
 /// The reason is on stderr and in `instructions`; there are no tools, and the status says that it failed.
 #[track_caller]
-fn stands_in(test: Test, name: &str, reason: &str) {
+pub(crate) fn stands_in(test: Test, name: &str, reason: &str) {
     let reason = format!("the server {name} could not be started: {reason}");
     let run = gateway(test, name).stderr(format!("squire: {reason}\n")).unchanged().code(1);
     assert!(!run.path("log").exists(), "the server was started");

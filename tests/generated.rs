@@ -126,6 +126,9 @@ fn generated_manual_has_a_page_for_each_subcommand() {
         let preformatted = preformatted(&page);
         assert_eq!(preformatted, examples, "{name}");
     }
+    for name in ["list", "set", "remove", "check"] {
+        check_page(&format!("squire-secret-{name}"), &printed(&["man", &format!("secret-{name}")]));
+    }
     assert!(!main.contains("squire\\-inspect"), "the hidden subcommand is in the manual");
 }
 

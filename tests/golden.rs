@@ -122,11 +122,16 @@ impl Case {
     }
 
     fn plan(&self, strategy: &'static dyn Strategy) -> Result<Plan, String> {
-        let resolution =
-            resolve(&self.layers(), &squire::resolve::Standings::new(), &self.selection, &|transport| {
-                strategy.speaks(transport)
-            })
-            .map_err(|error| error.to_string())?;
+        let standings = squire::resolve::Standings::new();
+        let mut resolution =
+            resolve(&self.layers(), &standings, &self.selection, &|transport| strategy.speaks(transport))
+                .map_err(|error| error.to_string())?;
+        // As if the user's secrets.toml took each secret from the variable of its name.
+        for entry in &mut resolution.entries {
+            let used = squire::secrets::used(&entry.server.transport);
+            let variables = used.iter().map(|name| name.replace(['.', '-'], "_").to_uppercase()).collect();
+            entry.server.secret_variables = variables;
+        }
         let launch = Launch {
             agent: strategy.name(),
             gateway: &gateway(&self.selection.profiles),

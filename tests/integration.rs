@@ -43,6 +43,7 @@ mod private_files;
 mod project_layer;
 mod readme;
 mod same_every_time;
+mod secrets;
 mod showing;
 mod summary;
 mod too_large;

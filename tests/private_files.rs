@@ -10,7 +10,11 @@ const DOCS: &str = "[servers.docs]\nurl = \"https://docs.example.com/mcp\"\nhead
 const STATE: &str = "<T>/home/.local/state/squire";
 
 fn launch(script: &str) -> Test {
-    Test::new().config(DOCS).agent("claude", script).args(["launch", "claude", "--quiet", "--server", "docs"])
+    launch_in(Test::new().config(DOCS), script)
+}
+
+fn launch_in(test: Test, script: &str) -> Test {
+    test.agent("claude", script).args(["launch", "claude", "--quiet", "--server", "docs"])
 }
 
 /// The private file's path, guarded as it must be.
@@ -172,7 +176,8 @@ fn a_private_file_that_the_agent_replaced_is_removed() {
 
 #[test]
 fn what_the_agent_put_beside_a_private_file_is_left_and_told() {
-    let mut running = launch("wait-file <T>/go; exit 5")
+    let test = Test::new().config(DOCS);
+    let mut running = launch_in(test.clone(), "wait-file <T>/go; exit 5")
         .stderr("squire: a private file is left: Directory not empty (os error 39)\n")
         .start();
     let log = running.until(|_| true);
@@ -180,6 +185,9 @@ fn what_the_agent_put_beside_a_private_file_is_left_and_told() {
     fs::write(file.with_file_name("notes"), "mine").unwrap();
     fs::write(running.path("go"), "").unwrap();
     let run = running.code(5);
+    // With the record, which knows of them until the next command has seen to them.
+    assert_eq!(run.files_below("home/.local").len(), 2);
+    test.args(["list"]).any_stdout().success();
     assert_eq!(run.files_below("home/.local").len(), 1);
 }
 

@@ -17,8 +17,8 @@ url = \"https://old.example.com/sse\"
 url = \"https://key.example.com/mcp\"
 auth = { type = \"bearer\", secret = \"k\" }
 [servers.secret]
-command = \"x\"
-env = { TOKEN = \"${secret:t}\" }
+url = \"https://secret.example.com/mcp\"
+headers = { X-Token = \"${secret:t}\" }
 [servers.odd]
 url = \"https://odd.example.com/$${x}\"
 [servers.db]

@@ -1,15 +1,16 @@
 //! `squire check`: everything that is wrong or will be left out, before a launch.
 
 mod programs;
+mod secrets;
 
 use anyhow::Result;
-use squire_strategies::{Code, Note, ResolvedServer, Transport, Whereabouts};
+use squire_strategies::{Code, Note, Transport, Whereabouts};
 
 use super::launch::{Lacking, lacking};
-use super::needs::{Missing, missing};
+use super::needs::{Holders, Missing};
 use super::{Agent, Surroundings, squire};
 use crate::cli;
-use crate::config::{Origin, Problems, Unusable};
+use crate::config::{Declaration, Origin, Policy, Problems, Unusable};
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::findings::{self, AgentView, Finding, Known, OwnCode, Severity, count, render, sarif};
@@ -68,10 +69,13 @@ fn find(options: &cli::Check, environment: &Environment) -> Result<Vec<Finding>>
     for view in &mut views {
         view.add(required.iter().cloned());
     }
+    let holders = Holders { environment, secrets: surroundings.secrets().ok() };
+    let of_programs = programs::findings(&declared, surroundings.project_root(), holders);
+    let of_secrets = secrets::findings(&surroundings, &declared, holders);
     let mut found = findings::findings(Known {
         entries: &declared.entries,
-        notes: &declared.notes,
-        findings: &programs::findings(&declared, surroundings.project_root(), environment),
+        notes: &[declared.notes.clone(), secrets::notes(&surroundings, &declared)].concat(),
+        findings: &[of_programs, of_secrets].concat(),
         agents: &views,
     });
     let foreign = surroundings.directories.refuse_foreign(surroundings.project.as_ref(), environment);
@@ -185,22 +189,17 @@ impl Surroundings {
         environment: &Environment,
         view: &mut AgentView,
     ) -> Option<Finding> {
-        let missing = |server: &ResolvedServer| {
-            let mut declarations = resolution.entries.iter().filter_map(|entry| entry.declaration.as_ref());
-            let declaration = declarations.find(|declaration| declaration.name == server.name);
-            let of_server = |missing: Missing| {
-                let origin = declaration.and_then(|it| missing.origin(it, &self.layers.policy));
-                Finding::own(missing.code, &missing.sentence)
-                    .of(server.name.as_str())
-                    .help(Some(missing.mend.into()))
-                    .at(origin.map(Origin::whereabouts).as_ref())
-            };
-            missing(server, environment).into_iter().map(of_server).collect::<Vec<_>>()
+        let holders = Holders { environment, secrets: self.secrets().ok() };
+        let missing = |entry: &Resolved| {
+            let of_entry =
+                |missing| of_missing(missing, entry, entry.declaration.as_ref(), &self.layers.policy);
+            holders.missing(entry).into_iter().map(of_entry).collect::<Vec<_>>()
         };
         let strict = resolution.strict_origin.as_ref();
         match self.plan(agent, resolution, selection, &[], environment) {
             Ok(plan) => {
-                view.findings.extend(plan.delivered().into_iter().flat_map(missing));
+                let delivered = resolution.entries_of(&plan.delivered());
+                view.findings.extend(delivered.into_iter().flat_map(missing));
                 view.findings.extend(lacking(&plan, &resolution.require).into_iter().map(of_lacking));
                 let placed = |note: Note| {
                     let origin = match note.code {
@@ -214,13 +213,28 @@ impl Surroundings {
                 None
             }
             Err(error) => {
-                view.findings.extend(resolution.servers().into_iter().flat_map(missing));
+                let runs = resolution.entries_of(&resolution.servers());
+                view.findings.extend(runs.into_iter().flat_map(missing));
                 view.notes.extend(resolution.all_notes());
                 let refusal = error.downcast_ref().map(|refusal| Finding::refusal(refusal, strict));
                 Some(refusal.unwrap_or_else(|| refused(&error)))
             }
         }
     }
+}
+
+fn of_missing(
+    missing: Missing,
+    entry: &Resolved,
+    declaration: Option<&Declaration>,
+    policy: &Policy,
+) -> Finding {
+    let origin = declaration.and_then(|declaration| missing.origin(declaration, policy));
+    let place = origin.map(Origin::whereabouts);
+    Finding::own(missing.code, &missing.sentence)
+        .of(entry.server.name.as_str())
+        .help(Some(missing.mend.into_owned()))
+        .at(place.as_ref())
 }
 
 fn of_lacking(lacking: Lacking) -> Finding {

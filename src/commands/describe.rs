@@ -32,6 +32,11 @@ pub fn run(options: &cli::Describe, environment: &Environment) -> Result<Exit> {
             let resolution = surroundings.resolve(&agent, &selection, environment)?;
             let plan = surroundings.plan(&agent, &resolution, &selection, &[], environment)?;
             let program = surroundings.program(&agent, &squire(environment)?, environment);
+            let delivered = resolution.entries_of(&plan.delivered());
+            if let Err(error) = surroundings.holders(delivered.into_iter(), environment) {
+                // A launch would be refused; what is shown lacks the variables that are written there.
+                output.message(&format!("{error:#}"));
+            }
             output.data(&shown(&plan, &program, options.json))?;
         }
     }

@@ -1,6 +1,6 @@
 //! `squire launch`: equips an agent with servers and runs it.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use serde_json::json;
 use squire_strategies::{Code, LAUNCH_VARIABLE};
 
@@ -37,12 +37,18 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
     }
     resolution.strict |= options.strict;
     if options.allow_missing {
-        leave_out_missing(&mut resolution, environment);
+        let selected = resolution.entries.iter().filter(|entry| entry.left_out.is_none());
+        // Where secrets.toml can't be read the launch is refused below, unless it has no use for servers.
+        if let Ok(holders) = surroundings.holders(selected, environment) {
+            leave_out_missing(&mut resolution, holders);
+        }
     }
     let plan = surroundings.plan(&agent, &resolution, &selection, &options.arguments, environment)?;
     if plan.no_session().is_none() {
         surroundings.directories.refuse_foreign(surroundings.project.as_ref(), environment)?;
-        refuse_missing(&plan.delivered(), environment)?;
+        let delivered = resolution.entries_of(&plan.delivered());
+        let holders = surroundings.holders(delivered.iter().copied(), environment);
+        refuse_missing(&delivered, holders.map_err(|error| anyhow!("nothing was started:\n{error:#}"))?)?;
         refuse_without_required(&plan, &resolution.require)?;
     }
     let squire = squire(environment)?;

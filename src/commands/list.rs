@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use squire_strategies::{Code, Stdio, Transport, masked_address};
+use squire_strategies::{Code, Stdio, Transport, masked_address, masked_text};
 
 use super::Surroundings;
 use crate::cli;
@@ -15,6 +15,7 @@ use crate::output::Output;
 use crate::printable::printable;
 use crate::report;
 use crate::resolve::{Resolution, Resolved, Selection, everything, resolve};
+use crate::secrets::of_declaration;
 
 /// Runs the command.
 pub fn run(options: &cli::List, environment: &Environment) -> Result<Exit> {
@@ -62,7 +63,7 @@ pub(super) fn target(entry: &Resolved) -> String {
 }
 
 fn program(stdio: &Stdio) -> String {
-    let words = std::iter::once(&stdio.command).chain(&stdio.args).map(|text| quoted(&text.to_string()));
+    let words = std::iter::once(&stdio.command).chain(&stdio.args).map(|text| quoted(&masked_text(text)));
     words.collect::<Vec<_>>().join(" ")
 }
 
@@ -129,6 +130,7 @@ fn as_json(resolution: &Resolution) -> Value {
                 "runs": target(entry),
                 "origin": (!server.origin.is_empty()).then_some(server.origin.as_str()),
                 "description": server.description,
+                "secrets": of_declaration(&server.transport, entry.declaration.as_ref()),
             })
         })
         .collect();

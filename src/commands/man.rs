@@ -38,20 +38,28 @@ pub fn run(options: &cli::Man) -> Result<Exit> {
     Ok(Exit::DONE)
 }
 
+/// The subcommand of a name: `secret-set` is the one `set` of `secret`, as its page is called.
 fn find<'a>(squire: &'a clap::Command, name: &str) -> Result<&'a clap::Command, UnknownSubcommand> {
-    let visible = || {
-        squire
-            .get_subcommands()
-            .filter(|subcommand| !subcommand.is_hide_set() && subcommand.get_name() != "help")
-    };
-    visible().find(|subcommand| subcommand.get_name() == name).ok_or_else(|| {
-        let known: Vec<&str> = visible().map(clap::Command::get_name).collect();
+    let nested = |(first, rest)| visible(visible(squire).find(is(first))?).find(is(rest));
+    let found = visible(squire).find(is(name)).or_else(|| name.split_once('-').and_then(nested));
+    found.ok_or_else(|| {
+        let known: Vec<&str> = visible(squire).map(clap::Command::get_name).collect();
         let help = match nearest(name, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there are: {}", known.join(", ")),
         };
         UnknownSubcommand(format!("there is no subcommand {name:?}; {help}"))
     })
+}
+
+fn visible(command: &clap::Command) -> impl Iterator<Item = &clap::Command> {
+    command
+        .get_subcommands()
+        .filter(|subcommand| !subcommand.is_hide_set() && subcommand.get_name() != "help")
+}
+
+fn is(name: &str) -> impl Fn(&&clap::Command) -> bool {
+    move |command| command.get_name() == name
 }
 
 fn page(command: clap::Command) -> Result<String> {

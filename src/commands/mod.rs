@@ -13,9 +13,11 @@ pub mod man;
 mod needs;
 pub mod revoke;
 pub mod schema;
+pub mod secret;
 pub mod show;
 mod waiting;
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -28,10 +30,13 @@ use crate::output::Output;
 use crate::plan::{Plan, plan};
 use crate::report;
 use crate::resolve::{
-    Resolution, Selection, Standings, UnknownSelection, community, resolve, settings, strategy, unknown_name,
+    Resolution, Resolved, Selection, Standings, UnknownSelection, community, resolve, settings, strategy,
+    unknown_name,
 };
 use crate::runner::{self, AgentProgram, NotRunnable};
+use crate::secrets::{self, Secrets, Source};
 use crate::trust::Court;
+use needs::Holders;
 
 /// Settles what dead launches left, where squire's own directories can be trusted. What can't be settled is said,
 /// hinders no command, and makes this `false`.
@@ -54,6 +59,8 @@ struct Surroundings {
     layers: Layers,
     /// What the user has said of the servers of others.
     standings: Standings,
+    /// What the user's secrets.toml says, read once a server needs it.
+    secrets: OnceCell<Result<Secrets>>,
 }
 
 impl Surroundings {
@@ -66,7 +73,8 @@ impl Surroundings {
             managed: config::MANAGED_POLICY.as_ref(),
         };
         let layers = config::load(sources)?;
-        let mut surroundings = Self { directories, project, layers, standings: Standings::new() };
+        let mut surroundings =
+            Self { directories, project, layers, standings: Standings::new(), secrets: OnceCell::new() };
         surroundings.judge(environment);
         Ok(surroundings)
     }
@@ -124,7 +132,40 @@ impl Surroundings {
         let speaks = |transport: &Transport| agent.strategy.speaks(transport);
         let mut resolution = resolve(&self.layers, &self.standings, selection, &speaks)?;
         needs::leave_out_chosen_remote(&mut resolution, environment);
+        for entry in resolution.entries.iter_mut().filter(|entry| entry.left_out.is_none()) {
+            entry.server.secret_variables = self.secret_variables(&entry.server.transport);
+        }
         Ok(resolution)
+    }
+
+    /// The user's secrets.
+    fn secrets(&self) -> Result<&Secrets, &anyhow::Error> {
+        self.secrets.get_or_init(|| Secrets::load(&self.directories.config)).as_ref()
+    }
+
+    /// The variables that the sources of a server's secrets read. Without a file that can be read there are none, which
+    /// matters nowhere, as then no such server is started.
+    fn secret_variables(&self, transport: &Transport) -> Vec<String> {
+        let used = secrets::used(transport);
+        if used.is_empty() {
+            return Vec::new();
+        }
+        let secrets = self.secrets().ok();
+        let sources = used.iter().filter_map(|name| Some(&secrets?.find(name)?.source));
+        sources.flat_map(Source::variables).map(str::to_owned).collect()
+    }
+
+    /// Who holds the values that these servers need. The error is that of secrets.toml, where one needs a secret.
+    fn holders<'a, 'entry>(
+        &'a self,
+        mut entries: impl Iterator<Item = &'entry Resolved>,
+        environment: &'a Environment,
+    ) -> Result<Holders<'a>, &'a anyhow::Error> {
+        let needs_secrets = entries.any(|entry| {
+            !secrets::of_declaration(&entry.server.transport, entry.declaration.as_ref()).is_empty()
+        });
+        let secrets = if needs_secrets { Some(self.secrets()?) } else { None };
+        Ok(Holders { environment, secrets })
     }
 
     /// Plans a launch: reads what the strategy asks for, and nothing else of the agent.

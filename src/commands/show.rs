@@ -5,9 +5,10 @@ mod render;
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 use squire_strategies::{
-    Effect, Name, Refusal, ResolvedServer, Source, Transport, masked_address, masked_header,
+    Effect, Name, Refusal, ResolvedServer, Transport, masked_address, masked_header, masked_text,
 };
 
+use super::secret::told;
 use super::{Agent, Surroundings};
 use crate::cli;
 use crate::config::{Declaration, Origin, Policy};
@@ -19,6 +20,7 @@ use crate::resolve::{
     RESULT_LIMIT, Resolved, Selection, Standings, UnknownSelection, everything, resolve, rewrite_of,
     unknown_name,
 };
+use crate::secrets::of_declaration;
 use crate::trust::approvals::Approval;
 use crate::trust::digest::{canonical, digest};
 
@@ -34,7 +36,7 @@ pub fn run(options: &cli::Show, environment: &Environment) -> Result<Exit> {
         entry,
         routes: routes(&surroundings, entry, environment)?,
         fields: fields(entry, &surroundings),
-        secrets: secrets(entry),
+        secrets: secrets(entry, &surroundings),
         profiles: profiles(&surroundings, entry),
         digest: entry.declaration.as_ref().map(|declaration| digest(&canonical(declaration))),
         approval: entry.declaration.as_ref().and_then(|it| surroundings.court(environment).approval(it)),
@@ -52,11 +54,19 @@ struct Shown<'a> {
     entry: &'a Resolved,
     routes: Vec<AgentRoute>,
     fields: Vec<Field>,
-    secrets: Vec<String>,
+    secrets: Vec<UsedSecret>,
     profiles: Vec<String>,
     /// The digest of the declaration, and the approval of it.
     digest: Option<String>,
     approval: Option<Approval>,
+}
+
+/// A secret that the declaration names.
+struct UsedSecret {
+    name: String,
+    /// Where its value comes from, or why nobody knows; nothing of a project's server, which is none of the user's.
+    source: Option<String>,
+    kind: Option<&'static str>,
 }
 
 /// How one agent gets the server, or why it does not.
@@ -182,7 +192,7 @@ fn added_variables<'a>(policy: &'a Policy, declaration: &Declaration) -> Option<
         .value
         .iter()
         .filter(|(name, _)| !own(name))
-        .map(|(name, text)| (name.clone(), json!(text.to_string())))
+        .map(|(name, text)| (name.clone(), json!(masked_text(text))))
         .collect();
     (!added.is_empty()).then(|| (added.into(), &env.origin))
 }
@@ -196,23 +206,28 @@ fn masked_headers(headers: Map<String, Value>) -> Value {
     Value::Object(headers.into_iter().map(masked).collect())
 }
 
-/// The names of the secrets that the declaration uses.
-fn secrets(entry: &Resolved) -> Vec<String> {
-    let texts = entry.server.transport.texts();
-    let used = texts.iter().flat_map(|(_, text)| text.references()).filter_map(|reference| match &reference
-        .source
-    {
-        Source::Secret(name) => Some(name.clone()),
-        Source::Environment(_) => None,
-    });
-    let auth = entry.declaration.as_ref().and_then(|declaration| declaration.auth.as_ref());
-    unique(used.chain(auth.map(|auth| auth.value.secret.clone())))
+/// The secrets that the declaration uses, and where the values of the user's own servers come from.
+fn secrets(entry: &Resolved, surroundings: &Surroundings) -> Vec<UsedSecret> {
+    let names = of_declaration(&entry.server.transport, entry.declaration.as_ref());
+    let used = |name: &str| {
+        let known = if entry.is_project() { None } else { Some(surroundings.secrets()) };
+        let (source, kind) = match known {
+            None => (None, None),
+            Some(Err(_)) => (Some("secrets.toml can't be read".to_owned()), None),
+            Some(Ok(secrets)) => match secrets.find(name) {
+                None => (Some("not in secrets.toml".to_owned()), None),
+                Some(secret) => (Some(told(&secret.source)), Some(secret.source.kind())),
+            },
+        };
+        UsedSecret { name: name.to_owned(), source, kind }
+    };
+    names.into_iter().map(used).collect()
 }
 
 /// What the server receives of the user, as a sentence: variables, and secrets with who would get them.
 pub(super) fn receives(entry: &Resolved) -> String {
     let mut parts = vec![render::receives(&entry.server)];
-    let secrets = secrets(entry);
+    let secrets = of_declaration(&entry.server.transport, entry.declaration.as_ref());
     if !secrets.is_empty() {
         let who = match entry.server.transport.remote() {
             Some(remote) => host(&remote.url.to_string()),

@@ -122,7 +122,7 @@ fn property<Id>(field: &Field<Id>) -> Value {
 fn description<Id>(field: &Field<Id>) -> String {
     let takes = match field.shape {
         Shape::Text | Shape::Texts | Shape::Command | Shape::Url | Shape::Environment | Shape::Headers => {
-            " ${env:NAME} and ${env:NAME:-default} stand for the value of a variable, $${ for a plain ${."
+            " ${env:NAME} and ${env:NAME:-default} stand for the value of a variable, ${secret:NAME} for a secret, $${ for a plain ${."
         }
         Shape::Duration => " A duration such as 30s, 2m or 1h 30m.",
         Shape::Size => " A number of bytes, or a size such as 64KiB or 1MiB.",

@@ -17,9 +17,11 @@ pub use directories::{Directories, Project};
 pub use json_schema::json_schema;
 pub use layers::{Layers, MANAGED_POLICY, Sources, Unusable, load, local_file, not_used_for};
 pub use problem::{Place, Problem, Problems, nearest};
+pub(crate) use read::read_with;
 pub use read::{read, read_drop_in};
 pub use read_server::is_address;
 pub use schema::{
     AgentSettings, Auth, Choice, Declaration, Declarations, Filter, Grants, Kind, LayerKind, Located, Origin,
     Policy, Profile, Rewrite, Trust, working_directory,
 };
+pub(crate) use table::{Entry, Reader};

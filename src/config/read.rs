@@ -14,7 +14,7 @@ use super::table::{Entry, Reader};
 
 /// Reads the bytes of a file. Declarations are complete only where there are no problems; all problems are told.
 pub fn read(bytes: &[u8], path: &Path, layer: LayerKind) -> (Declarations, Vec<Problem>) {
-    read_with(bytes, path, layer, |reader, entries, into| {
+    read_with(bytes, path, layer, |reader, entries, into: &mut Declarations| {
         for section in entries {
             read_section(reader, section, into);
         }
@@ -23,7 +23,7 @@ pub fn read(bytes: &[u8], path: &Path, layer: LayerKind) -> (Declarations, Vec<P
 
 /// Reads a file of `servers.d`: the fields of the one server that the file is named after.
 pub fn read_drop_in(bytes: &[u8], path: &Path) -> (Declarations, Vec<Problem>) {
-    read_with(bytes, path, LayerKind::DropIn, |reader, entries, into| {
+    read_with(bytes, path, LayerKind::DropIn, |reader, entries, into: &mut Declarations| {
         let top = Place { line: 1, column: 1 };
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         if let Some(name) = read_name(reader, &stem, top) {
@@ -33,18 +33,19 @@ pub fn read_drop_in(bytes: &[u8], path: &Path) -> (Declarations, Vec<Problem>) {
     })
 }
 
-fn read_with(
+/// Reads the bytes of any file of TOML into what `fill` makes of its entries.
+pub(crate) fn read_with<Content: Default>(
     bytes: &[u8],
     path: &Path,
     layer: LayerKind,
-    fill: impl for<'a> FnOnce(&mut Reader<'a>, Vec<Entry<'a>>, &mut Declarations),
-) -> (Declarations, Vec<Problem>) {
-    let mut declarations = Declarations::default();
+    fill: impl for<'a> FnOnce(&mut Reader<'a>, Vec<Entry<'a>>, &mut Content),
+) -> (Content, Vec<Problem>) {
+    let mut content = Content::default();
     let text = match decode(bytes) {
         Ok(text) => text,
         Err((place, message)) => {
             let problem = Problem { path: path.to_path_buf(), place, message, help: None };
-            return (declarations, vec![problem]);
+            return (content, vec![problem]);
         }
     };
     let (document, errors) = DeTable::parse_recoverable(text);
@@ -55,10 +56,10 @@ fn read_with(
     }
     if errors.is_empty() {
         let entries = reader.entries(document.get_ref());
-        fill(&mut reader, entries, &mut declarations);
+        fill(&mut reader, entries, &mut content);
     }
     reader.problems.sort_by_key(|problem| problem.place);
-    (declarations, reader.problems)
+    (content, reader.problems)
 }
 
 fn decode(bytes: &[u8]) -> Result<&str, (Place, String)> {

@@ -16,19 +16,19 @@ const LONGEST: Duration = Duration::from_secs(24 * 24 * 60 * 60);
 
 /// One `key = value` of a table.
 #[derive(Clone, Copy)]
-pub(super) struct Entry<'a> {
-    pub(super) key: &'a str,
-    pub(super) value: &'a Spanned<DeValue<'a>>,
-    pub(super) place: Place,
-    pub(super) offset: usize,
+pub(crate) struct Entry<'a> {
+    pub(crate) key: &'a str,
+    pub(crate) value: &'a Spanned<DeValue<'a>>,
+    pub(crate) place: Place,
+    pub(crate) offset: usize,
 }
 
 /// The problems of one file, and what is needed to place them.
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     lines: Lines<'a>,
     path: Rc<Path>,
     pub(super) layer: LayerKind,
-    pub(super) problems: Vec<Problem>,
+    pub(crate) problems: Vec<Problem>,
 }
 
 impl<'a> Reader<'a> {
@@ -36,19 +36,19 @@ impl<'a> Reader<'a> {
         Self { lines: Lines::of(text), path: path.into(), layer, problems: Vec::new() }
     }
 
-    pub(super) fn place(&self, offset: usize) -> Place {
+    pub(crate) fn place(&self, offset: usize) -> Place {
         self.lines.place(offset)
     }
 
-    pub(super) fn origin(&self, place: Place) -> Origin {
+    pub(crate) fn origin(&self, place: Place) -> Origin {
         Origin { layer: self.layer, path: Rc::clone(&self.path), place }
     }
 
-    pub(super) fn located<T>(&self, value: T, place: Place) -> Located<T> {
+    pub(crate) fn located<T>(&self, value: T, place: Place) -> Located<T> {
         Located { value, origin: self.origin(place) }
     }
 
-    pub(super) fn problem(&mut self, place: Place, message: impl Into<String>, help: Option<String>) {
+    pub(crate) fn problem(&mut self, place: Place, message: impl Into<String>, help: Option<String>) {
         self.problems.push(Problem { path: self.path.to_path_buf(), place, message: message.into(), help });
     }
 
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The table behind a key.
-    pub(super) fn table(&mut self, entry: Entry<'a>, what: &str) -> Vec<Entry<'a>> {
+    pub(crate) fn table(&mut self, entry: Entry<'a>, what: &str) -> Vec<Entry<'a>> {
         match entry.value.get_ref() {
             DeValue::Table(table) => self.entries(table),
             other => {
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn unknown_key(&mut self, entry: Entry<'_>, within: &str, known: &[&str]) {
+    pub(crate) fn unknown_key(&mut self, entry: Entry<'_>, within: &str, known: &[&str]) {
         let help = match nearest(entry.key, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("known keys: {}", known.join(", ")),
@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn string(&mut self, entry: Entry<'a>) -> Option<Located<String>> {
+    pub(crate) fn string(&mut self, entry: Entry<'a>) -> Option<Located<String>> {
         let found = self.plain(entry, entry.value, "a string")?.to_owned();
         Some(self.located(found, entry.place))
     }
@@ -180,7 +180,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Plain strings, as names are.
-    pub(super) fn strings(&mut self, entry: Entry<'a>, expected: &str) -> Option<Vec<Located<String>>> {
+    pub(crate) fn strings(&mut self, entry: Entry<'a>, expected: &str) -> Option<Vec<Located<String>>> {
         let values = self.array(entry, expected)?;
         let mut strings = Vec::new();
         for value in values {
@@ -192,7 +192,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Plain strings whose own places don't matter.
-    pub(super) fn words(&mut self, entry: Entry<'a>, expected: &str) -> Option<Located<Vec<String>>> {
+    pub(crate) fn words(&mut self, entry: Entry<'a>, expected: &str) -> Option<Located<Vec<String>>> {
         let strings = self.strings(entry, expected)?;
         Some(self.located(strings.into_iter().map(|located| located.value).collect(), entry.place))
     }
@@ -222,7 +222,7 @@ impl<'a> Reader<'a> {
         self.located(pairs, entry.place)
     }
 
-    pub(super) fn array(&mut self, entry: Entry<'a>, expected: &str) -> Option<&'a [Spanned<DeValue<'a>>]> {
+    pub(crate) fn array(&mut self, entry: Entry<'a>, expected: &str) -> Option<&'a [Spanned<DeValue<'a>>]> {
         match entry.value.get_ref() {
             DeValue::Array(array) => Some(array),
             other => {

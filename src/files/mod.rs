@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
 
 use beneath::open_beneath;
 pub use lock::Lock;
@@ -116,6 +117,39 @@ pub fn read_of_user(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
     refuse_writable_by_others(&stat, "everybody may write it")?;
     Ok(Some(bytes))
+}
+
+/// Reads a file that holds secrets, wiped from memory with what is returned; `None` where it does not exist. Links are
+/// followed: dotfiles are often linked. One that somebody else owns, or that others can read, is refused, as ssh(1)
+/// refuses such a key.
+pub fn read_secret(path: &Path, limit: u64) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
+    let Some((file, _)) = open_secret(path)? else { return Ok(None) };
+    let (bytes, _) = read_regular(file, limit)?;
+    Ok(Some(Zeroizing::new(bytes)))
+}
+
+/// Whether a file that holds a secret is there, as [`read_secret`] wants it, without reading it. The size is its own.
+pub fn look_at_secret(path: &Path) -> io::Result<Option<u64>> {
+    Ok(open_secret(path)?.map(|(_, stat)| u64::try_from(stat.st_size).unwrap_or_default()))
+}
+
+fn open_secret(path: &Path) -> io::Result<Option<(OwnedFd, Stat)>> {
+    let file = match rustix::fs::open(path, READ, Mode::empty()) {
+        Err(Errno::NOENT) if exists(path) => return Err(other("it is a symbolic link to nothing")),
+        Err(Errno::NOENT) => return Ok(None),
+        opened => opened?,
+    };
+    let stat = rustix::fs::fstat(&file)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(other("it is no regular file"));
+    }
+    if !is_ours(&stat) {
+        return Err(other("it belongs to somebody else"));
+    }
+    if Mode::from_raw_mode(stat.st_mode).intersects(Mode::RWXG | Mode::RWXO) {
+        return Err(other(format!("others can read or write it; chmod 600 {}", path.display())));
+    }
+    Ok(Some((file, stat)))
 }
 
 /// Reads a file that belongs to an agent; `None` where it does not exist.

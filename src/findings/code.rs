@@ -32,6 +32,14 @@ codes! {
     Refused = "refused" Error,
     /// A reference that can't be resolved.
     UnsetVariable = "unset-variable" Error,
+    /// A secret that the user's secrets.toml does not have.
+    UnknownSecret = "unknown-secret" Error,
+    /// A secret whose value can't be had, or is not for the server.
+    UnusableSecret = "unusable-secret" Error,
+    /// A secret in an argument, which every user of the machine can read.
+    SecretInArgv = "secret-in-argv" Warning,
+    /// A credential that a declaration of the user holds in clear.
+    LiteralCredential = "literal-credential" Warning,
     /// A reference chooses the transport, and comes out as none that the declaration has.
     UnknownTransport = "unknown-transport" Error,
     /// A profile can't do without a server, and it would not be there.

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 use squire_strategies::LAUNCH_VARIABLE;
 
-use super::environment::value;
 use crate::cli;
 use crate::environment::Environment;
 use crate::mcp::{Reply, Service, ServiceTool};
@@ -11,7 +10,7 @@ use crate::runner::read_record;
 
 /// The service that the built-in server offers.
 pub(super) fn service(options: &cli::Gateway, environment: &Environment) -> Service {
-    let id = value(environment, LAUNCH_VARIABLE).and_then(|id| id.to_str());
+    let id = environment.passed_on(LAUNCH_VARIABLE).and_then(|id| id.to_str());
     let record = id.and_then(|id| read_record(&options.state, id));
     let tool = ServiceTool {
         name: "list_servers".into(),

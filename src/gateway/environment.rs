@@ -1,46 +1,66 @@
 //! The environment of a server: the base set and what is declared, nothing else (cases B44, B91). Pure.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 
 use anyhow::{Context, Result};
 use squire_strategies::{BASE_ENVIRONMENT, PROXY_VARIABLES, Stdio, Text};
 
 use crate::environment::Environment;
+use crate::secrets::Value;
 
-/// A variable as the launch had it. An agent may pass an unset one on as an empty string, or as the text of its own
-/// reference.
-pub(super) fn value<'a>(environment: &'a Environment, name: &str) -> Option<&'a OsStr> {
-    let is_reference = |value: &OsStr| {
-        let forms = [format!("${{{name}}}"), format!("${{{name}:-}}"), format!("${{env:{name}}}")];
-        forms.iter().any(|form| value == OsStr::new(form))
-    };
-    environment.get(name).filter(|value| !is_reference(value))
+/// What a variable of a server holds.
+pub(crate) enum Content<'a> {
+    /// What it holds in the launch's environment.
+    Inherited(&'a OsStr),
+    /// What its declaration comes out as: a secret may be in it.
+    Declared(Value),
+}
+
+impl AsRef<OsStr> for Content<'_> {
+    fn as_ref(&self) -> &OsStr {
+        match self {
+            Self::Inherited(value) => value,
+            Self::Declared(value) => value.expose().as_ref(),
+        }
+    }
+}
+
+/// The variables of a server, each once.
+pub(crate) type Variables<'a> = Vec<(&'a str, Content<'a>)>;
+
+/// The base environment, and what is handed on by name beyond it.
+pub(crate) fn inherited<'a>(
+    environment: &'a Environment,
+    inherit_env: &'a [String],
+) -> Vec<(&'a str, &'a OsStr)> {
+    let mut variables: Vec<(&str, &OsStr)> = Vec::new();
+    for name in BASE_ENVIRONMENT.iter().copied() {
+        if let Some(value) = environment.passed_on(name).filter(|value| !holds_credentials(name, value)) {
+            variables.push((name, value));
+        }
+    }
+    for name in inherit_env {
+        if let Some(value) = environment.passed_on(name) {
+            variables.retain(|(other, _)| other != name);
+            variables.push((name, value));
+        }
+    }
+    variables
 }
 
 /// Builds a server's environment. The error names the variable whose reference can't be resolved.
-pub(super) fn build(
-    stdio: &Stdio,
-    environment: &Environment,
-    expand: &dyn Fn(&Text) -> Result<String>,
-) -> Result<Vec<(OsString, OsString)>> {
-    let mut variables: Vec<(OsString, OsString)> = Vec::new();
-    let mut set = |name: &str, value: OsString| {
-        variables.retain(|(other, _)| other != name);
-        variables.push((name.into(), value));
-    };
-    for name in BASE_ENVIRONMENT {
-        if let Some(value) = value(environment, name).filter(|value| !holds_credentials(name, value)) {
-            set(name, value.to_owned());
-        }
-    }
-    for name in &stdio.inherit_env {
-        if let Some(value) = value(environment, name) {
-            set(name, value.to_owned());
-        }
-    }
+pub(super) fn build<'a>(
+    stdio: &'a Stdio,
+    environment: &'a Environment,
+    expand: &dyn Fn(&Text) -> Result<Value>,
+) -> Result<Variables<'a>> {
+    let inherited = inherited(environment, &stdio.inherit_env);
+    let mut variables: Variables<'a> =
+        inherited.into_iter().map(|(name, value)| (name, Content::Inherited(value))).collect();
     for (name, text) in &stdio.env {
         let value = expand(text).with_context(|| format!("env.{name}"))?;
-        set(name, value.into());
+        variables.retain(|(other, _)| other != name);
+        variables.push((name, Content::Declared(value)));
     }
     Ok(variables)
 }

@@ -1,20 +1,18 @@
 //! `squire gateway NAME`: what an agent starts in a server's place.
 //!
-//! It reads the same layers as the launch, resolves the server's references, builds its environment, changes the
-//! directory and becomes the server (exec). A server that can't be started is not silence: a stand-in answers the
+//! It reads the same layers as the launch, fetches the secrets that the server refers to, resolves its references, builds
+//! its environment, changes the directory and becomes the server (exec). A server that can't be started is not silence: a stand-in answers the
 //! agent with no tools and the reason, so that an agent that requires the server starts all the same.
 
 mod builtin;
 mod environment;
+mod start;
 mod streams;
 
-use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, bail};
-use squire_strategies::{LAUNCH_VARIABLE, Name, Source, Stdio, Strategy, Text, Transport};
+use squire_strategies::{LAUNCH_VARIABLE, Name, Source, Stdio, Strategy, Transport};
 
 use crate::cli;
 use crate::config::{self, Declaration, Project, Sources};
@@ -22,10 +20,13 @@ use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::mcp::Service;
 use crate::output::Output;
-use crate::resolve::{Selection, UnknownSelection, community, needs_relay, resolve, strategy};
-use crate::runner::{Boundaries, live_record, look_up};
+use crate::resolve::{Resolved, Selection, UnknownSelection, community, needs_relay, resolve, strategy};
+use crate::runner::live_record;
+use crate::secrets::{self, Lack, Secrets, Values};
 use crate::trust::Court;
 use crate::trust::digest::{canonical, digest};
+pub(crate) use environment::inherited;
+pub(crate) use start::{Held, Starter};
 
 /// Runs the command.
 pub fn run(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
@@ -62,8 +63,12 @@ fn stand_in(name: &str, reason: String) -> Service {
 }
 
 fn become_server(options: &cli::Gateway, environment: &Environment) -> Result<std::convert::Infallible> {
-    let stdio = chosen(&declared(options, environment)?, environment)?;
-    let mut command = prepare(&stdio, options.project.as_deref(), environment)?;
+    let entry = declared(options, environment)?;
+    let stdio = chosen(&entry.server.transport, environment)?;
+    let values = secrets(&entry, &stdio, options, environment)?;
+    let project = options.project.as_deref();
+    let starter = Starter { stdio: &stdio, project, environment, held: Held::Values(&values) };
+    let mut command = starter.command()?;
     let error = command.exec();
     let found = command.get_program().display();
     let shown = stdio.command.literal().map_or_else(|| stdio.command.to_string(), |_| found.to_string());
@@ -71,7 +76,7 @@ fn become_server(options: &cli::Gateway, environment: &Environment) -> Result<st
 }
 
 /// The server as the layers declare it now. The error says why it does not run.
-fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Transport> {
+fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Resolved> {
     // A gateway never walks up from its working directory: the project is the one of the entry.
     let project = options.project.as_deref().map(|root| Project {
         root: root.to_path_buf(),
@@ -92,11 +97,8 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Transpo
         agent: Some(options.agent.clone()),
         ..Selection::default()
     };
-    let court = Court {
-        state: &options.state,
-        project: project.as_ref(),
-        path: environment::value(environment, "PATH"),
-    };
+    let court =
+        Court { state: &options.state, project: project.as_ref(), path: environment.passed_on("PATH") };
     // Judged here again: between the launch and now a repository may have changed.
     let mut others = community(&layers);
     others.retain(|declaration| declaration.name.as_str() == options.name);
@@ -115,7 +117,7 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Transpo
     if let Some(declaration) = &entry.declaration {
         refuse_unrecorded(declaration, options, court, environment)?;
     }
-    Ok(entry.server.transport)
+    Ok(entry)
 }
 
 /// Under a live launch only what it was given is served, word for word: what an agent wrote into the user's own file
@@ -126,7 +128,7 @@ fn refuse_unrecorded(
     court: Court<'_>,
     environment: &Environment,
 ) -> Result<()> {
-    let id = environment::value(environment, LAUNCH_VARIABLE).and_then(|id| id.to_str());
+    let id = environment.passed_on(LAUNCH_VARIABLE).and_then(|id| id.to_str());
     let Some(record) = id.and_then(|id| live_record(&options.state, id)) else { return Ok(()) };
     let digest = digest(&canonical(declaration));
     let servers = record["servers"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -148,7 +150,7 @@ fn refuse_unrecorded(
 fn chosen(transport: &Transport, environment: &Environment) -> Result<Stdio> {
     let value = |source: &Source| match source {
         Source::Environment(name) => {
-            environment::value(environment, name).map(|value| value.to_string_lossy().into_owned())
+            environment.passed_on(name).map(|value| value.to_string_lossy().into_owned())
         }
         Source::Secret(_) => None,
     };
@@ -161,84 +163,37 @@ fn chosen(transport: &Transport, environment: &Environment) -> Result<Stdio> {
     }
 }
 
-/// The server's command. Its errors show strings as they are declared, never a value (case B91).
-fn prepare(stdio: &Stdio, project: Option<&Path>, environment: &Environment) -> Result<Command> {
-    let variables = variables(stdio, environment)?;
-    let mut command = Command::new(program(stdio, project, environment, &variables)?);
-    for argument in &stdio.args {
-        command.arg(expand(argument, environment).context("args")?);
-    }
-    if let Some(directory) = working_directory(stdio, environment)? {
-        command.current_dir(directory);
-    }
-    command.env_clear().envs(variables);
-    Ok(command)
-}
-
-/// The server's environment.
-pub(crate) fn variables(stdio: &Stdio, environment: &Environment) -> Result<Vec<(OsString, OsString)>> {
-    environment::build(stdio, environment, &|text| expand(text, environment))
-}
-
-/// The server's program: a path as it is written, or what its name means on the PATH of the server's environment.
-pub(crate) fn program(
+/// The values of the secrets that the chosen program refers to, and of no other. A server that is left out never comes
+/// here, so that nothing is fetched for it (case B89).
+fn secrets(
+    entry: &Resolved,
     stdio: &Stdio,
-    project: Option<&Path>,
+    options: &cli::Gateway,
     environment: &Environment,
-    variables: &[(OsString, OsString)],
-) -> Result<PathBuf> {
-    let program = expand(&stdio.command, environment).context("command")?;
-    if let Some(below_home) = program.strip_prefix("~/") {
-        return Ok(environment.home().context("command: there is no home directory")?.join(below_home));
+) -> Result<Values> {
+    let transport = Transport::Stdio(stdio.clone());
+    let names = secrets::used(&transport);
+    if names.is_empty() {
+        return Ok(Values::default());
     }
-    if program.contains('/') {
-        return Ok(PathBuf::from(program));
-    }
-    let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
-    let found = look_up(program.as_ref(), path, Boundaries { project, squire: None });
-    match stdio.command.literal() {
-        Some(name) if name.contains(' ') => found.with_context(|| {
-            format!("one string is one program; write command = {:?}", name.split(' ').collect::<Vec<_>>())
-        }),
-        Some(_) => Ok(found?),
-        None => found.map_err(|_| anyhow!("{} can't be found on PATH, or can't be executed", stdio.command)),
-    }
-}
-
-/// Where the server runs, where that is written.
-pub(crate) fn working_directory(stdio: &Stdio, environment: &Environment) -> Result<Option<PathBuf>> {
-    let Some(cwd) = &stdio.cwd else { return Ok(None) };
-    let directory = directory(&expand(cwd, environment).context("cwd")?, environment)?;
-    if !directory.is_dir() {
-        let shown = cwd.literal().map_or_else(|| cwd.to_string(), |_| directory.display().to_string());
-        bail!("cwd: {shown} is no directory");
-    }
-    Ok(Some(directory))
-}
-
-/// A relative directory of the user's layer is below the home directory.
-fn directory(written: &str, environment: &Environment) -> Result<PathBuf> {
-    let below_home = match written.strip_prefix('~') {
-        Some("") => "",
-        Some(rest) => rest.strip_prefix('/').unwrap_or(written),
-        None if Path::new(written).is_absolute() => return Ok(PathBuf::from(written)),
-        None => written,
-    };
-    Ok(environment.home().context("cwd: there is no home directory")?.join(below_home))
-}
-
-fn expand(text: &Text, environment: &Environment) -> Result<String> {
-    let mut not_text = None;
-    let expanded = text.expand(|source| match source {
-        Source::Environment(name) => {
-            let value: OsString = environment::value(environment, name)?.to_owned();
-            value.into_string().map_err(|_| not_text = Some(name.clone())).ok()
+    let secrets = Secrets::load(&options.config)?;
+    let mut wanted = Vec::new();
+    for name in names {
+        match (secrets.find(name), secrets.lack(name, &options.name, entry.is_project(), environment)) {
+            (Some(secret), None) => wanted.push(secret),
+            (_, Some(Lack::Unknown { sentence, mend } | Lack::Unusable { sentence, mend })) => {
+                bail!("it needs the secret `{name}`{sentence}; {mend}");
+            }
+            (None, None) => bail!("it needs the secret `{name}`, which is not there"),
         }
-        Source::Secret(_) => None,
-    });
-    match (expanded, not_text) {
-        (_, Some(name)) => bail!("the variable {name} is not UTF-8"),
-        (Ok(expanded), None) => Ok(expanded),
-        (Err(missing), None) => bail!("{missing} is not set"),
+    }
+    secrets::guard();
+    let (values, failures) = secrets::fetch(&wanted, &secrets.path, environment, options.project.as_deref());
+    match failures.first() {
+        None => Ok(values),
+        // What a command said on stderr is for the user: this reason is read by a model.
+        Some((name, failure)) => {
+            bail!("it needs the secret `{name}`: {}; squire secret check {name} tells more", failure.reason)
+        }
     }
 }

@@ -18,6 +18,7 @@ pub(super) fn complete(declaration: Declaration, rules: Rules<'_>) -> Completed<
     let context = Context { declaration: &declaration, policy };
     let mut transport = context.transport()?;
     context.refuse_ungranted(&transport)?;
+    context.refuse_literal_credentials(&transport)?;
     context.refuse_widening()?;
     let route = context.route(&transport, speaks)?;
     limits::apply(policy, &mut transport);
@@ -33,6 +34,7 @@ pub(super) fn complete(declaration: Declaration, rules: Rules<'_>) -> Completed<
         description: declaration.description.as_ref().map(|located| located.value.clone()),
         origin: declaration.origin.to_string(),
         declared_in: declared_in(&declaration),
+        secret_variables: Vec::new(),
     };
     let standing = standings.get(declaration.name.as_str()).unwrap_or(&Standing::New);
     let left_out = obstacle(&declaration, &server, standing, policy, speaks).map(|(code, sentence)| {
@@ -209,12 +211,7 @@ impl Context<'_> {
         }
         let auth = self.declaration.auth.as_ref().map(|auth| auth.value.secret.as_str());
         let texts = transport.texts();
-        let used = texts.iter().flat_map(|(_, text)| text.references()).filter_map(|reference| {
-            match &reference.source {
-                Source::Secret(name) => Some(name.as_str()),
-                Source::Environment(_) => None,
-            }
-        });
+        let used = texts.iter().flat_map(|(_, text)| text.secrets());
         let ungranted = |name: &&str| {
             grants.secrets.as_ref().is_some_and(|granted| !granted.iter().any(|other| other == name))
         };
@@ -224,6 +221,25 @@ impl Context<'_> {
                 self.problem(origin, &format!("the secret `{name}` is used, and `grants` does not name it"))
             }
         }
+    }
+
+    /// What a repository holds is read by all who have it: a credential in clear is none of its own any more.
+    fn refuse_literal_credentials(&self, transport: &Transport) -> Completed<()> {
+        let written = self.declaration.origins();
+        let texts = transport.texts();
+        let mut literal =
+            texts.iter().filter(|(field, text)| field.holds_credential(text)).filter_map(|(field, _)| {
+                let origin =
+                    written.iter().find(|(key, _)| *key == field.key()).map(|(_, origin)| *origin)?;
+                origin.layer.is_project().then_some((field, origin))
+            });
+        let Some((field, origin)) = literal.next() else { return Ok(()) };
+        let message = format!(
+            "{field} holds what looks like a credential in clear, and everybody who has the repository reads it"
+        );
+        let help = "write ${secret:NAME} in its place, and let each user run: squire secret set NAME";
+        self.problem(origin, &message)
+            .map_err(|problem| Box::new(Problem { help: Some(help.into()), ..*problem }))
     }
 
     /// What the policy's rewriting leaves is held to the rule of what is written.
@@ -371,11 +387,12 @@ fn obstacle(
     };
     let texts = as_program.as_ref().unwrap_or(&server.transport).texts();
     let mut references = texts.iter().flat_map(|(_, text)| text.references());
+    let is_remote = server.transport.remote().is_some();
     let what = if let Some(field) = needs(declaration) {
         field.to_owned()
-    } else if let Some(secret) = references.find(|reference| is_secret(&reference.source)) {
+    } else if let Some(secret) = references.find(|reference| is_remote && is_secret(&reference.source)) {
         secret.to_string()
-    } else if server.transport.remote().is_some() && server.route == Route::Gateway {
+    } else if is_remote && server.route == Route::Gateway {
         let referring = texts.iter().find(|(_, text)| text.references().next().is_some());
         match referring {
             Some((field, _)) => format!("a reference in {field}"),

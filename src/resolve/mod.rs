@@ -83,6 +83,14 @@ impl Resolution {
         self.entries.iter().filter(|entry| entry.left_out.is_none()).map(|entry| &entry.server).collect()
     }
 
+    /// The entries of these servers, which an agent is to get.
+    pub fn entries_of(&self, servers: &[&ResolvedServer]) -> Vec<&Resolved> {
+        let is_one = |entry: &&Resolved| {
+            entry.left_out.is_none() && servers.iter().any(|server| server.name == entry.server.name)
+        };
+        self.entries.iter().filter(is_one).collect()
+    }
+
     /// Every note, those that leave a server out first.
     pub fn all_notes(&self) -> Vec<Note> {
         self.entries
@@ -236,6 +244,7 @@ fn builtin(layers: &Layers) -> Resolved {
         description: Some("which servers this launch has, and why one is missing".into()),
         origin: String::new(),
         declared_in: None,
+        secret_variables: Vec::new(),
     };
     let disabled = layers.user.builtin_disabled.as_ref().filter(|disabled| disabled.value);
     let disabled =

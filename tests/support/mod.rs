@@ -104,6 +104,13 @@ impl Test {
         self.write("home/.config/squire/squire.toml", text)
     }
 
+    /// The user's `secrets.toml`, which nobody else can read.
+    pub(crate) fn secrets(self, text: &str) -> Self {
+        let text = self.filled(text);
+        let path = "home/.config/squire/secrets.toml";
+        self.write(path, text).mode(path, 0o600)
+    }
+
     /// Writes a file; its directories are made.
     pub(crate) fn write(self, relative: &str, bytes: impl AsRef<[u8]>) -> Self {
         let path = self.path(relative);

@@ -83,6 +83,17 @@ impl Session {
         Pid::from_raw(i32::try_from(pid).unwrap()).unwrap()
     }
 
+    /// Waits until the agent is stopped.
+    #[track_caller]
+    pub(crate) fn until_stopped(&self) {
+        let status = format!("/proc/{}/stat", self.agent().as_raw_nonzero());
+        let is_stopped = || {
+            let stat = fs::read_to_string(&status).unwrap_or_default();
+            stat.rsplit_once(')').is_some_and(|(_, fields)| fields.trim_start().starts_with('T'))
+        };
+        eventually("the agent is stopped", is_stopped);
+    }
+
     /// Waits until the agent has counted so many signals.
     #[track_caller]
     pub(crate) fn until_signals(&self, count: usize) {

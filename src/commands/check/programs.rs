@@ -3,26 +3,21 @@
 
 use std::path::Path;
 
-use squire_strategies::{ResolvedServer, Stdio, Transport};
+use squire_strategies::{Stdio, Transport};
 
-use crate::commands::needs::{chosen, missing};
+use crate::commands::needs::{Holders, chosen};
 use crate::config::Origin;
-use crate::environment::Environment;
 use crate::files;
 use crate::findings::{Finding, OwnCode};
-use crate::gateway::{program, variables, working_directory};
-use crate::resolve::Resolution;
+use crate::gateway::{Held, Starter};
+use crate::resolve::{Resolution, Resolved};
 
 /// What the gateway of each server that runs would fail at.
-pub(super) fn findings(
-    declared: &Resolution,
-    project: Option<&Path>,
-    environment: &Environment,
-) -> Vec<Finding> {
+pub(super) fn findings(declared: &Resolution, project: Option<&Path>, holders: Holders<'_>) -> Vec<Finding> {
     let runs = declared.entries.iter().filter(|entry| entry.left_out.is_none());
     runs.flat_map(|entry| {
         let declaration = entry.declaration.as_ref();
-        let found = failures(&entry.server, project, environment);
+        let found = failures(entry, project, holders);
         found.into_iter().map(move |Failure { code, sentence, mend }| {
             let command = declaration.and_then(|declaration| Some(&declaration.command.as_ref()?.origin));
             let cwd = declaration.and_then(|declaration| Some(&declaration.cwd.as_ref()?.origin));
@@ -40,36 +35,42 @@ struct Failure {
     mend: &'static str,
 }
 
-fn failures(server: &ResolvedServer, project: Option<&Path>, environment: &Environment) -> Vec<Failure> {
+fn failures(entry: &Resolved, project: Option<&Path>, holders: Holders<'_>) -> Vec<Failure> {
     // What the environment lacks is told by itself.
-    match chosen(server, environment).as_deref() {
-        Ok(Transport::Stdio(stdio)) if missing(server, environment).is_empty() => {
-            of_program(stdio, project, environment)
+    match chosen(&entry.server, holders.environment).as_deref() {
+        Ok(Transport::Stdio(stdio)) if holders.missing(entry).is_empty() && !is_secret(stdio) => {
+            of_program(Starter { stdio, project, environment: holders.environment, held: Held::Placeholders })
         }
         Ok(_) | Err(_) => Vec::new(),
     }
 }
 
-fn of_program(stdio: &Stdio, project: Option<&Path>, environment: &Environment) -> Vec<Failure> {
+/// Whether what is to be started depends on a secret, which a look at a configuration does not fetch.
+fn is_secret(stdio: &Stdio) -> bool {
+    let path = stdio.env.iter().filter(|(name, _)| name == "PATH").map(|(_, text)| text);
+    let mut texts = path.chain(&stdio.cwd).chain([&stdio.command]);
+    texts.any(|text| text.secrets().next().is_some())
+}
+
+fn of_program(starter: Starter<'_>) -> Vec<Failure> {
     let no_program = |sentence| Failure {
         code: OwnCode::NoProgram,
         sentence,
         mend: "install it, or write its whole path; where it is for another machine, this is no news",
     };
     let mut failures = Vec::new();
-    let directory = working_directory(stdio, environment).unwrap_or_else(|error| {
+    let directory = starter.working_directory().unwrap_or_else(|error| {
         let mend = "make it, or correct `cwd`";
         failures.push(Failure { code: OwnCode::NoDirectory, sentence: format!("{error:#}"), mend });
         None
     });
-    let found =
-        variables(stdio, environment).and_then(|variables| program(stdio, project, environment, &variables));
+    let found = starter.variables().and_then(|variables| starter.program(&variables));
     match found {
         Err(error) => failures.push(no_program(format!("{error:#}"))),
         // Without its directory nobody knows what a relative path leads to.
         Ok(path) if path.is_absolute() || directory.is_some() => {
-            let shown = stdio.command.literal().map(|_| path.display().to_string());
-            let shown = shown.unwrap_or_else(|| stdio.command.to_string());
+            let shown = starter.stdio.command.literal().map(|_| path.display().to_string());
+            let shown = shown.unwrap_or_else(|| starter.stdio.command.to_string());
             let path = directory.unwrap_or_default().join(&path);
             failures.extend(not_executable(&path, &shown).map(no_program));
         }

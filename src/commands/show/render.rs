@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use squire_strategies::{ResolvedServer, Tier};
 
 use super::super::list::{below_home, state, target};
-use super::{AgentRoute, Field, Shown, is_program, set_variables, variables};
+use super::{AgentRoute, Field, Shown, UsedSecret, is_program, set_variables, variables};
 use crate::config::Origin;
 use crate::declared::toml;
 use crate::printable::printable;
@@ -30,7 +30,11 @@ pub(super) fn text(shown: &Shown<'_>, home: Option<&Path>) -> String {
         rows.push(("declared", place(&declaration.origin, home)));
     }
     rows.push(("receives", receives(server)));
-    rows.push(("secrets", listed(&shown.secrets)));
+    let secret = |secret: &UsedSecret| match &secret.source {
+        Some(source) => format!("{} ({source})", secret.name),
+        None => secret.name.clone(),
+    };
+    rows.push(("secrets", listed(&shown.secrets.iter().map(secret).collect::<Vec<_>>())));
     rows.push(("profiles", listed(&shown.profiles)));
     if server.tier == Tier::Community {
         rows.push(("approved", shown.approval.as_ref().map_or_else(|| "no".into(), approved)));
@@ -157,7 +161,8 @@ pub(super) fn json(shown: &Shown<'_>) -> Value {
             "set": set_variables(server),
             "read": variables(server),
         },
-        "secrets": shown.secrets,
+        "secrets": shown.secrets.iter().map(|secret| secret.name.as_str()).collect::<Vec<_>>(),
+        "secret_sources": shown.secrets.iter().map(secret).collect::<Vec<_>>(),
         "profiles": shown.profiles,
         "digest": shown.digest,
         "approval": shown.approval.as_ref().map(|approval| json!({
@@ -168,6 +173,10 @@ pub(super) fn json(shown: &Shown<'_>) -> Value {
             "files": approval.binding.files,
         })),
     })
+}
+
+fn secret(secret: &UsedSecret) -> Value {
+    json!({ "name": secret.name, "source": secret.kind, "told": secret.source })
 }
 
 fn field(field: &Field) -> Value {
