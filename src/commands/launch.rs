@@ -28,6 +28,7 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
     };
     let mut resolution = surroundings.resolve(&agent, &selection, environment)?;
     resolution.strict |= options.strict;
+    resolution.agent_servers = options.agent_servers;
     if options.allow_missing {
         leave_out_missing(&mut resolution, environment);
     }

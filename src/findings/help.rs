@@ -23,6 +23,7 @@ pub(super) fn help(code: Code) -> Option<&'static str> {
         | Code::AgentHasIt
         | Code::NoStrict
         | Code::ProjectFile
+        | Code::RepositoryServer
         | Code::TooLarge
         | Code::Unenforced
         | Code::Unmergeable

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, bail};
-use squire_strategies::{Name, Source, Stdio, Strategy, Text, Transport};
+use squire_strategies::{Name, SWITCHED_OFF, Source, Stdio, Strategy, Text, Transport};
 
 use crate::cli;
 use crate::config::{self, Project, Sources};
@@ -27,6 +27,11 @@ use crate::runner::{Boundaries, look_up};
 
 /// Runs the command.
 pub fn run(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
+    if options.name == SWITCHED_OFF {
+        let reason = "squire has switched this server off for this launch: a file of the repository adds it, and the user has not enabled it.";
+        streams::serve(&stand_in(&options.name, reason.into()))?;
+        return Ok(Exit::DONE);
+    }
     let failure = if options.name == Name::SQUIRE {
         match declared(options) {
             Ok(_) => {
