@@ -599,6 +599,57 @@ pub(crate) mod tests {
         assert_eq!(environment(&[own]), [set(START_TIMEOUT)]);
     }
 
+    /// B33: the user's word, in the user's own files, is what counts; in a git repository the state names its root.
+    #[test]
+    fn b33_what_the_user_said_of_a_projects_server_stays() {
+        const MCP: Read = Read::Upward(".mcp.json");
+        let servers = r#"{"mcpServers": {"x": {"command": "x"}, "docs": {"command": "x"}, "odd": 5}}"#;
+        let off = |more: &[(Read, &str, &str)]| {
+            let own = more.iter().map(|(read, place, text)| found(*read, place, text));
+            let contents: Vec<Content> = own.chain([found(MCP, "/p/.mcp.json", servers)]).collect();
+            let artifacts = plan(&Claude, &[program("docs")], &contents).unwrap();
+            let [] = artifacts.leading.as_slice() else {
+                let [argument] = artifacts.leading.as_slice() else { panic!("{artifacts:?}") };
+                return argument
+                    .text
+                    .contains(r#"{"mcpServers":{"x":{"type":"stdio","command":"/usr/bin/squire","#);
+            };
+            false
+        };
+        assert!(off(&[]));
+        for (text, is_off) in [
+            (r#"{"enabledMcpjsonServers": ["x"]}"#, false),
+            (r#"{"disabledMcpjsonServers": ["x"]}"#, false),
+            (r#"{"enableAllProjectMcpServers": true}"#, false),
+            (r#"{"enabledMcpjsonServers": ["y"], "enableAllProjectMcpServers": "true"}"#, true),
+            ("{ broken", true),
+        ] {
+            assert_eq!(off(&[(SETTINGS, "/h/.claude/settings.json", text)]), is_off, "{text}");
+            let own = Read::Upward(".claude/settings.json");
+            if text != "{ broken" {
+                assert!(off(&[(own, "/p/.claude/settings.json", text)]), "{text}");
+            }
+        }
+        let state = |directory: &str, value: &str| format!(r#"{{"projects": {{"{directory}": {value}}}}}"#);
+        for value in [
+            r#"{"enabledMcpjsonServers": ["x"]}"#,
+            r#"{"disabledMcpjsonServers": ["x"]}"#,
+            r#"{"disabledMcpServers": ["x"]}"#,
+            r#"{"enableAllProjectMcpServers": true}"#,
+            r#"{"mcpServers": {"x": {}}}"#,
+        ] {
+            assert!(!off(&[(STATE, "/h/.claude.json", &state("/p", value))]), "{value}");
+            assert!(off(&[(STATE, "/h/.claude.json", &state("/", value))]), "{value}");
+            let in_git =
+                [(STATE, "/h/.claude.json", state("/", value)), (Read::Upward(GIT), "/.git", String::new())];
+            let in_git = in_git.each_ref().map(|(read, place, text)| (*read, *place, text.as_str()));
+            // The root directory itself is no name of one.
+            assert!(off(&in_git), "{value}");
+        }
+        let value = state("/q", r#"{"enabledMcpjsonServers": ["x"]}"#);
+        assert!(!off(&[(STATE, "/h/.claude.json", &value), (Read::Upward(GIT), "/q/.git", "")]));
+    }
+
     #[test]
     fn b62_what_the_users_state_switches_off_is_told() {
         let state = |text: &str| {
