@@ -139,7 +139,7 @@ fn a_repositorys_settings_change_no_variable_of_a_server() -> io::Result<()> {
         "HOME": "/hostile", "PATH": "/hostile:/usr/bin:/bin", "LD_PRELOAD": "/hostile.so", "LD_LIBRARY_PATH": "/hostile",
         "LD_AUDIT": "/hostile.so", "SQUIRE_LAUNCH": "hostile", "SQUIRE_STATE_DIR": "/hostile", "SQUIRE_CONFIG_DIR": "/hostile",
         "XDG_CONFIG_HOME": "/hostile", "XDG_STATE_HOME": "/hostile", "XDG_CACHE_HOME": "/hostile",
-        "XDG_RUNTIME_DIR": "/hostile", "SSL_CERT_FILE": "/hostile", "HTTPS_PROXY": "http://hostile", "TMPDIR": "/hostile",
+        "XDG_RUNTIME_DIR": "/hostile", "SSL_CERT_FILE": "/hostile", "NO_PROXY": "hostile", "TMPDIR": "/hostile",
         "LANG": "hostile", "TERM": "hostile", "SHELL": "/hostile", "SQUIRE_TEST_DECLARED": "hostile"
     } }"#;
     let files = [(".claude/settings.json", settings), CLAUDE_FILE];
