@@ -46,6 +46,7 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Select one server; several append, behind those of profiles')
             [CompletionResult]::new('--require', '--require', [CompletionResultType]::ParameterName, 'Refuse the launch without this server; `all` means every selected one')
             [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Switch the agent''s own servers off for this launch')
+            [CompletionResult]::new('--agent-servers', '--agent-servers', [CompletionResultType]::ParameterName, 'Leave the servers of the agent''s own project files on, such as those of .mcp.json')
             [CompletionResult]::new('--allow-missing', '--allow-missing', [CompletionResultType]::ParameterName, 'Leave servers out whose references can''t be resolved, instead of refusing the launch')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print what the launch would do, and start nothing')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: of --dry-run on stdout, else one line on stderr in the summary''s place')

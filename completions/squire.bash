@@ -225,7 +225,7 @@ _squire() {
             return 0
             ;;
         squire__subcmd__launch)
-            opts="-q -h --profile --server --strict --require --allow-missing --dry-run --json --quiet --help"
+            opts="-q -h --profile --server --strict --agent-servers --require --allow-missing --dry-run --json --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

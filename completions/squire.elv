@@ -42,6 +42,7 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand --server 'Select one server; several append, behind those of profiles'
             cand --require 'Refuse the launch without this server; `all` means every selected one'
             cand --strict 'Switch the agent''s own servers off for this launch'
+            cand --agent-servers 'Leave the servers of the agent''s own project files on, such as those of .mcp.json'
             cand --allow-missing 'Leave servers out whose references can''t be resolved, instead of refusing the launch'
             cand --dry-run 'Print what the launch would do, and start nothing'
             cand --json 'Print JSON: of --dry-run on stdout, else one line on stderr in the summary''s place'

@@ -44,6 +44,7 @@ complete -c squire -n "__fish_squire_using_subcommand launch" -l profile -d 'Sel
 complete -c squire -n "__fish_squire_using_subcommand launch" -l server -d 'Select one server; several append, behind those of profiles' -r
 complete -c squire -n "__fish_squire_using_subcommand launch" -l require -d 'Refuse the launch without this server; `all` means every selected one' -r
 complete -c squire -n "__fish_squire_using_subcommand launch" -l strict -d 'Switch the agent\'s own servers off for this launch'
+complete -c squire -n "__fish_squire_using_subcommand launch" -l agent-servers -d 'Leave the servers of the agent\'s own project files on, such as those of .mcp.json'
 complete -c squire -n "__fish_squire_using_subcommand launch" -l allow-missing -d 'Leave servers out whose references can\'t be resolved, instead of refusing the launch'
 complete -c squire -n "__fish_squire_using_subcommand launch" -l dry-run -d 'Print what the launch would do, and start nothing'
 complete -c squire -n "__fish_squire_using_subcommand launch" -l json -d 'Print JSON: of --dry-run on stdout, else one line on stderr in the summary\'s place'

@@ -134,6 +134,9 @@ pub struct Launch {
     /// Switch the agent's own servers off for this launch
     #[arg(long)]
     pub strict: bool,
+    /// Leave the servers of the agent's own project files on, such as those of .mcp.json
+    #[arg(long, conflicts_with = "strict")]
+    pub agent_servers: bool,
     /// Refuse the launch without this server; `all` means every selected one
     #[arg(long, value_name = "SERVER")]
     pub require: Vec<String>,

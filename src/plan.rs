@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 use squire_strategies::{
-    Artifacts, Code, Effect, Launch, Name, Note, Refusal, ResolvedServer, Spot, Strategy,
+    Argument, Artifacts, Code, Effect, Launch, Name, Note, Refusal, ResolvedServer, Spot, Strategy,
 };
 
 use crate::resolve::{Resolution, Resolved};
@@ -56,18 +56,21 @@ pub fn plan(
     let mut place = words.len();
     let artifacts = if let Spot::Before(index) = spot {
         place = wrapper + index;
-        let mut artifacts = strategy.plan(launch)?;
+        let mut artifacts = strategy.plan(&Launch { words: read, ..*launch })?;
         notes.append(&mut artifacts.notes);
         Artifacts { notes, ..artifacts }
     } else {
+        let (leading, mut switched_off) = without_servers(strategy, launch, &spot)?;
+        let subject = if leading.is_empty() { "nothing" } else { "no server" };
         notes.push(Note {
             code: Code::NoSession,
             server: None,
-            sentence: format!("nothing is added: {spot}"),
+            sentence: format!("{subject} is added: {spot}"),
             mend: None,
             place: None,
         });
-        Artifacts { notes, ..Artifacts::default() }
+        notes.append(&mut switched_off);
+        Artifacts { notes, leading, ..Artifacts::default() }
     };
     let refuses_tools = placement.is_none_or(|placement| placement.refuses_tools(read));
     Ok(Plan {
@@ -86,6 +89,23 @@ pub fn plan(
         place,
         refuses_tools,
     })
+}
+
+/// What switches a repository's servers off in a session that gets none of ours. It stands before the user's words, whose
+/// judgement it needs not.
+fn without_servers(
+    strategy: &dyn Strategy,
+    launch: &Launch<'_>,
+    spot: &Spot,
+) -> Result<(Vec<Argument>, Vec<Note>), Refusal> {
+    if matches!(spot, Spot::NoSession(_)) {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    // What --strict adds has no place here; what the project brings is off all the same.
+    let artifacts = strategy.plan(&Launch { servers: &[], strict: false, ..*launch })?;
+    let is_meant = |note: &Note| note.code == Code::RepositoryServer && !artifacts.leading.is_empty();
+    let notes = artifacts.notes.iter().filter(|note| is_meant(note)).cloned().collect();
+    Ok((artifacts.leading, notes))
 }
 
 fn lost_its_name(entry: &Resolved) -> bool {
@@ -152,8 +172,10 @@ impl Plan {
             }
         }
         let told = |note: &&Note| {
-            matches!(note.code, Code::ProjectFile | Code::Unreadable | Code::Hidden | Code::Unused)
-                && note.server.is_none()
+            matches!(
+                note.code,
+                Code::ProjectFile | Code::Unreadable | Code::Hidden | Code::Unused | Code::RepositoryServer
+            ) && note.server.is_none()
         };
         // The first problem of a project's file; `list` shows all.
         let file = |note: &Note| note.place.as_ref().map(|place| place.path.clone());
@@ -163,6 +185,9 @@ impl Plan {
                 && first.is_some_and(|first| first != note && file(first) == file(note))
         };
         parts.extend(notes.iter().filter(told).filter(|note| !further(note)).map(Note::located));
+        // What is switched off is missed at once, while the other notes wait to be asked for.
+        let last = notes.iter().rfind(|note| note.code == Code::RepositoryServer);
+        parts.extend(last.and_then(|note| note.mend.clone()));
         parts.join("; ")
     }
 }

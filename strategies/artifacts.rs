@@ -177,6 +177,8 @@ codes! {
     Hidden = "hidden" Remark,
     /// A file of the agent could not be read, so collisions can't be known.
     Unreadable = "unreadable" Remark,
+    /// A server of the agent's own project files that nobody but the repository asked for.
+    RepositoryServer = "repository-server" Remark,
     /// What is written and has no effect.
     Unused = "unused" Remark,
     /// A project file that was not used.

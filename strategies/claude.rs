@@ -2,6 +2,11 @@
 //!
 //! The `=` form takes exactly one value; the form with a blank swallows the words that follow (case B01). The flag is
 //! additive, and an entry of ours replaces one of the user's of the same name whole.
+//!
+//! Headless it starts every server of `.mcp.json`, here and in every directory above, without a question; `-p` was seen
+//! to read a byte order mark, what is not UTF-8, half surrogates and deep nesting, and to ignore comments. Such a server
+//! is replaced by an entry of the same name that serves nothing. The entries stand in an argument before the user's, so
+//! that a file that the user names there wins, and no file has to outlive the launch.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -10,12 +15,15 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::artifacts::{Argument, Artifacts, Code, File, Note, Refusal, Whereabouts};
+use crate::deceptive::spelled_in_json;
+use crate::environment::LOADER_ENVIRONMENT;
 use crate::json;
 use crate::mcp_servers;
 use crate::placement::{Arity, BareWord, Placement};
+use crate::repository::{self, Found, Unknowable};
 use crate::server::Transport;
 use crate::strategy::{Base, Content, Description, Launch, Program, Read, Strategy};
 use crate::taken;
@@ -28,6 +36,13 @@ const CONNECT_TIMEOUT: &str = "MCP_CONNECT_TIMEOUT_MS";
 /// How long one server may take to start, in milliseconds; 30000 unless set.
 const START_TIMEOUT: &str = "MCP_TIMEOUT";
 const FILE: &str = "claude.json";
+const SETTINGS: Read = Read::UserFile(Base::Variable("CLAUDE_CONFIG_DIR", ".claude"), "settings.json");
+/// Where git keeps a repository: Claude's state names a directory in one by the root.
+const GIT: &str = ".git";
+const PROJECT_SERVERS: &[&str] = &[".mcp.json"];
+const PROJECT_SETTINGS: &[&str] = &[".claude/settings.json", ".claude/settings.local.json"];
+/// What keeps a server of the project's on.
+const KEEP: &str = "to keep it, name it in `enabledMcpjsonServers` of your own Claude settings, or launch with --agent-servers";
 
 impl Strategy for Claude {
     fn name(&self) -> &'static str {
@@ -53,7 +68,16 @@ impl Strategy for Claude {
     }
 
     fn reads(&self) -> &'static [Read] {
-        &[STATE, Read::Variable(CONNECT_TIMEOUT), Read::Variable(START_TIMEOUT)]
+        &[
+            STATE,
+            SETTINGS,
+            Read::Variable(CONNECT_TIMEOUT),
+            Read::Variable(START_TIMEOUT),
+            Read::Upward(".mcp.json"),
+            Read::Upward(".claude/settings.json"),
+            Read::Upward(".claude/settings.local.json"),
+            Read::Upward(GIT),
+        ]
     }
 
     fn placement(&self) -> Option<&'static Placement> {
@@ -77,7 +101,9 @@ impl Strategy for Claude {
         }
         if launch.strict {
             artifacts.arguments.push(Argument::text("--strict-mcp-config"));
-            artifacts.notes.extend(hidden(launch, &states));
+            artifacts.notes.extend(taken::hidden(&own_names(launch, &states)));
+        } else if !launch.agent_servers {
+            switch_off_the_projects(launch, &states, &entries, &mut artifacts);
         }
         if entries.is_empty() {
             return Ok(artifacts);
@@ -133,6 +159,12 @@ struct State {
 struct ProjectState {
     #[serde(default, rename = "disabledMcpServers")]
     disabled: Vec<String>,
+    #[serde(default, rename = "enabledMcpjsonServers")]
+    enabled_of_project: Vec<String>,
+    #[serde(default, rename = "disabledMcpjsonServers")]
+    disabled_of_project: Vec<String>,
+    #[serde(default, rename = "enableAllProjectMcpServers")]
+    enable_all_of_project: bool,
     #[serde(default, rename = "mcpServers")]
     servers: Option<Map<String, Value>>,
 }
@@ -150,15 +182,179 @@ fn states<'a>(launch: &Launch<'a>) -> States<'a> {
     found.map(read).collect()
 }
 
+/// What the state says of the directory: in a git repository under its root, wherever in it Claude runs.
+fn of_directory<'a>(launch: &Launch<'_>, state: &'a State) -> Option<&'a ProjectState> {
+    let git = launch.contents.iter().find(|content| content.read == Read::Upward(GIT));
+    let root = git.and_then(|git| git.place.strip_suffix("/.git"));
+    state.projects.get(root.unwrap_or(launch.directory))
+}
+
+fn read<'a>(states: &'a States<'_>) -> impl Iterator<Item = &'a State> {
+    states.iter().filter_map(|(_, state)| state.as_ref().ok())
+}
+
 /// The servers of the user's own and of the directory. What can't be read is told by [`switched_off`].
-fn hidden(launch: &Launch<'_>, states: &States<'_>) -> Option<Note> {
+fn own_names<'a>(launch: &Launch<'_>, states: &'a States<'_>) -> Vec<&'a str> {
     let mut names = BTreeSet::new();
-    for State { projects, servers } in states.iter().filter_map(|(_, state)| state.as_ref().ok()) {
-        let of_directory = projects.get(launch.directory).and_then(|project| project.servers.as_ref());
-        let declared = servers.iter().chain(of_directory).flatten();
+    for state in read(states) {
+        let of_directory = of_directory(launch, state).and_then(|project| project.servers.as_ref());
+        let declared = state.servers.iter().chain(of_directory).flatten();
         names.extend(declared.map(|(name, _)| name.as_str()));
     }
-    taken::hidden(&names.into_iter().collect::<Vec<_>>())
+    names.into_iter().collect()
+}
+
+/// Switches off what the project's files add and the user's word does not cover: by name, or, where that can't be done
+/// for sure, with all of Claude's own servers.
+fn switch_off_the_projects(
+    launch: &Launch<'_>,
+    states: &States<'_>,
+    entries: &Map<String, Value>,
+    artifacts: &mut Artifacts,
+) {
+    match projects(launch, states, entries) {
+        Ok(off) if off.is_empty() => {}
+        Ok(off) => {
+            artifacts.leading.push(Argument::text(["--mcp-config=", &replacing(launch, &off)].concat()));
+            artifacts.notes.extend(repository::notes(&off, KEEP));
+            artifacts.notes.extend(lost_with_them(states, &off));
+        }
+        Err(unknowable) => {
+            artifacts.leading.push(Argument::text("--strict-mcp-config"));
+            let own = own_names(launch, states);
+            let own = if own.is_empty() { String::new() } else { format!(": {}", repository::listed(&own)) };
+            let consequence =
+                format!("all of Claude Code's own servers are switched off for this launch{own}");
+            let mend = "mend that file, or launch with --agent-servers";
+            artifacts.notes.push(repository::unknowable(&unknowable, &consequence, mend));
+        }
+    }
+}
+
+/// The project's servers to switch off by name: not those that an entry of ours replaces anyway.
+fn projects<'a>(
+    launch: &Launch<'a>,
+    states: &States<'_>,
+    entries: &Map<String, Value>,
+) -> Result<Vec<Found<'a>>, Unknowable<'a>> {
+    let word = UsersWord::of(launch, states);
+    let files = repository::files(launch.contents, PROJECT_SERVERS);
+    let mut found = repository::found(files, declared, &|name| word.covers(name))?;
+    if let Some(first) = found.first() {
+        refuse_denied_entries(launch)?;
+        // Claude refuses every file with an entry of this name, ours too.
+        if found.iter().any(|found| found.name == "constructor") {
+            let reason = "a server there is called `constructor`".into();
+            return Err(Unknowable { place: first.place, reason });
+        }
+        if launch.gateway.program.contains("${") {
+            let reason = "squire's own path can't stand in an entry".into();
+            return Err(Unknowable { place: first.place, reason });
+        }
+    }
+    found.retain(|found| !entries.contains_key(&found.name));
+    Ok(found)
+}
+
+/// The servers of one `.mcp.json`. Claude takes no entry that is no object.
+fn declared(bytes: &[u8]) -> Result<Vec<String>, String> {
+    let file = repository::plain_json(bytes)?;
+    let servers = file.get("mcpServers").and_then(Value::as_object);
+    let objects = servers.into_iter().flatten().filter(|(_, entry)| entry.is_object());
+    Ok(objects.map(|(name, _)| name.clone()).collect())
+}
+
+/// A repository's settings can deny servers by their command, or allow no other than its own: an entry of ours that
+/// replaces a server would go, and the server stay (seen with 2.1.197).
+fn refuse_denied_entries<'a>(launch: &Launch<'a>) -> Result<(), Unknowable<'a>> {
+    for content in repository::files(launch.contents, PROJECT_SETTINGS) {
+        let place = content.place.as_str();
+        let settings = content.bytes.as_deref().map_err(Clone::clone).and_then(repository::plain_json);
+        let settings = settings.map_err(|reason| Unknowable::unread(place, &reason))?;
+        for key in ["deniedMcpServers", "allowedMcpServers"] {
+            if settings.get(key).is_some() {
+                return Err(Unknowable {
+                    place,
+                    reason: format!("its `{key}` could keep a server of the project on"),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What the user says of project servers in Claude's own settings: `~/.claude/settings.json` and `~/.claude.json`.
+/// The settings in the project say the same and count for nothing here, as a repository can bring them; there Claude
+/// keeps the answer to its own question too.
+struct UsersWord<'a> {
+    all: bool,
+    /// Enabled, or disabled so that nothing is left to do.
+    named: BTreeSet<&'a str>,
+    values: Vec<Value>,
+}
+
+impl<'a> UsersWord<'a> {
+    fn of(launch: &Launch<'_>, states: &'a States<'_>) -> Self {
+        let settings = launch.contents.iter().filter(|content| content.read == SETTINGS);
+        let values = settings
+            .filter_map(|content| repository::plain_json(content.bytes.as_deref().ok()?).ok())
+            .collect::<Vec<Value>>();
+        let mut named = BTreeSet::new();
+        let mut all = values.iter().any(|value| value["enableAllProjectMcpServers"] == true);
+        for project in read(states).filter_map(|state| of_directory(launch, state)) {
+            let lists = [&project.disabled, &project.enabled_of_project, &project.disabled_of_project];
+            named.extend(lists.into_iter().flatten().map(String::as_str));
+            // A server that the user added for this directory ranks above the project's of that name.
+            named.extend(project.servers.iter().flatten().map(|(name, _)| name.as_str()));
+            all |= project.enable_all_of_project;
+        }
+        Self { all, named, values }
+    }
+
+    fn covers(&self, name: &str) -> bool {
+        let lists = |value: &Value, key: &str| {
+            value
+                .get(key)
+                .and_then(Value::as_array)
+                .is_some_and(|list| list.iter().any(|entry| entry == name))
+        };
+        let in_settings =
+            |value| lists(value, "enabledMcpjsonServers") || lists(value, "disabledMcpjsonServers");
+        self.all || self.named.contains(name) || self.values.iter().any(in_settings)
+    }
+}
+
+/// The config whose entries replace the project's: each starts squire, which answers without tools. Claude starts it
+/// with the repository's environment, so what the loader obeys is pinned.
+fn replacing(launch: &Launch<'_>, off: &[Found<'_>]) -> String {
+    let env: Map<String, Value> =
+        LOADER_ENVIRONMENT.iter().map(|name| ((*name).to_string(), pinned(name).into())).collect();
+    let entry = json!({
+        "type": "stdio",
+        "command": launch.gateway.program,
+        "args": launch.gateway.switched_off(launch.agent),
+        "env": env,
+    });
+    let entries: Map<String, Value> = off.iter().map(|found| (found.name.clone(), entry.clone())).collect();
+    spelled_in_json(json::compact(&Value::from_iter([("mcpServers", entries)])))
+}
+
+/// The project's entry has replaced one of the user's already, and what replaces that one replaces both.
+fn lost_with_them(states: &States<'_>, off: &[Found<'_>]) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for (place, state) in states {
+        let own = state.as_ref().ok().and_then(|state| state.servers.as_ref());
+        let is_own = |name: &&str| own.is_some_and(|own| own.contains_key(*name));
+        let lost: Vec<&str> = off.iter().map(|found| found.name.as_str()).filter(is_own).collect();
+        if !lost.is_empty() {
+            let sentence = format!(
+                "the project has servers of the same names, and they are switched off with them: {}",
+                repository::listed(&lost)
+            );
+            notes.push(repository::note(place, sentence, "rename them, or launch with --agent-servers"));
+        }
+    }
+    notes
 }
 
 fn switched_off(launch: &Launch<'_>, states: &States<'_>, entries: &Map<String, Value>) -> Vec<Note> {
@@ -173,8 +369,7 @@ fn switched_off(launch: &Launch<'_>, states: &States<'_>, entries: &Map<String, 
                 place: Some(Whereabouts { path: (*place).into(), position: None }),
             }),
             Ok(state) => {
-                let disabled =
-                    state.projects.get(launch.directory).map(|project| project.disabled.as_slice());
+                let disabled = of_directory(launch, state).map(|project| project.disabled.as_slice());
                 for server in
                     launch.servers.iter().filter(|server| entries.contains_key(server.name.as_str()))
                 {
@@ -367,6 +562,8 @@ pub(crate) mod tests {
             contents,
             directory: "/p",
             strict: false,
+            agent_servers: false,
+            words: &[],
         })
     }
 
@@ -402,6 +599,57 @@ pub(crate) mod tests {
         assert_eq!(environment(&[]), [set(CONNECT_TIMEOUT), set(START_TIMEOUT)]);
         let own = found(Read::Variable(CONNECT_TIMEOUT), CONNECT_TIMEOUT, "1");
         assert_eq!(environment(&[own]), [set(START_TIMEOUT)]);
+    }
+
+    /// B33: the user's word, in the user's own files, is what counts; in a git repository the state names its root.
+    #[test]
+    fn b33_what_the_user_said_of_a_projects_server_stays() {
+        const MCP: Read = Read::Upward(".mcp.json");
+        let servers = r#"{"mcpServers": {"x": {"command": "x"}, "docs": {"command": "x"}, "odd": 5}}"#;
+        let off = |more: &[(Read, &str, &str)]| {
+            let own = more.iter().map(|(read, place, text)| found(*read, place, text));
+            let contents: Vec<Content> = own.chain([found(MCP, "/p/.mcp.json", servers)]).collect();
+            let artifacts = plan(&Claude, &[program("docs")], &contents).unwrap();
+            let [] = artifacts.leading.as_slice() else {
+                let [argument] = artifacts.leading.as_slice() else { panic!("{artifacts:?}") };
+                return argument
+                    .text
+                    .contains(r#"{"mcpServers":{"x":{"type":"stdio","command":"/usr/bin/squire","#);
+            };
+            false
+        };
+        assert!(off(&[]));
+        for (text, is_off) in [
+            (r#"{"enabledMcpjsonServers": ["x"]}"#, false),
+            (r#"{"disabledMcpjsonServers": ["x"]}"#, false),
+            (r#"{"enableAllProjectMcpServers": true}"#, false),
+            (r#"{"enabledMcpjsonServers": ["y"], "enableAllProjectMcpServers": "true"}"#, true),
+            ("{ broken", true),
+        ] {
+            assert_eq!(off(&[(SETTINGS, "/h/.claude/settings.json", text)]), is_off, "{text}");
+            let own = Read::Upward(".claude/settings.json");
+            if text != "{ broken" {
+                assert!(off(&[(own, "/p/.claude/settings.json", text)]), "{text}");
+            }
+        }
+        let state = |directory: &str, value: &str| format!(r#"{{"projects": {{"{directory}": {value}}}}}"#);
+        for value in [
+            r#"{"enabledMcpjsonServers": ["x"]}"#,
+            r#"{"disabledMcpjsonServers": ["x"]}"#,
+            r#"{"disabledMcpServers": ["x"]}"#,
+            r#"{"enableAllProjectMcpServers": true}"#,
+            r#"{"mcpServers": {"x": {}}}"#,
+        ] {
+            assert!(!off(&[(STATE, "/h/.claude.json", &state("/p", value))]), "{value}");
+            assert!(off(&[(STATE, "/h/.claude.json", &state("/", value))]), "{value}");
+            let in_git =
+                [(STATE, "/h/.claude.json", state("/", value)), (Read::Upward(GIT), "/.git", String::new())];
+            let in_git = in_git.each_ref().map(|(read, place, text)| (*read, *place, text.as_str()));
+            // The root directory itself is no name of one.
+            assert!(off(&in_git), "{value}");
+        }
+        let value = state("/q", r#"{"enabledMcpjsonServers": ["x"]}"#);
+        assert!(!off(&[(STATE, "/h/.claude.json", &value), (Read::Upward(GIT), "/q/.git", "")]));
     }
 
     #[test]

@@ -11,8 +11,10 @@ use serde_json::{Map, Value};
 
 use crate::artifacts::{Artifacts, Code, File, Note, Refusal, Whereabouts};
 use crate::exposure;
+use crate::json;
 use crate::json_edit;
 use crate::mcp_servers;
+use crate::repository;
 use crate::server::Transport;
 use crate::strategy::{Description, Launch, Program, Read, Strategy};
 
@@ -85,6 +87,7 @@ impl Strategy for Cursor {
                 });
             }
         }
+        artifacts.notes.extend(approved_too(launch, &entries));
         if entries.is_empty() {
             return Ok(artifacts);
         }
@@ -101,6 +104,33 @@ impl Strategy for Cursor {
         artifacts.files.push(File::Merge { path: FILE, at: AT, entries });
         Ok(artifacts)
     }
+}
+
+/// What the user's words let Cursor do beyond what is meant for ours (case B65), from its documentation: squire passes
+/// none of them itself.
+const TOO_WIDE: &[(&str, &str)] = &[
+    ("--approve-mcps", "enables for good"),
+    ("--force", "lets it use without a question"),
+    ("-f", "lets it use without a question"),
+    ("--yolo", "lets it use without a question"),
+];
+
+/// Names the project's own servers, where a word of the user's reaches them too.
+fn approved_too(launch: &Launch<'_>, entries: &Map<String, Value>) -> Vec<Note> {
+    let found = launch.contents.iter().find(|content| content.read == Read::Merged(FILE));
+    let Some((found, bytes)) = found.and_then(|found| Some((found, found.bytes.as_deref().ok()?))) else {
+        return Vec::new();
+    };
+    let config = json::parse(bytes).unwrap_or_default();
+    let servers = config.get(AT).and_then(Value::as_object).into_iter().flatten();
+    let names: Vec<&str> =
+        servers.map(|(name, _)| name.as_str()).filter(|name| !entries.contains_key(*name)).collect();
+    let own = launch.words.iter().take_while(|word| **word != b"--");
+    let said = TOO_WIDE.iter().find(|(word, _)| own.clone().any(|own| *own == word.as_bytes()));
+    let Some((word, effect)) = said.filter(|_| !names.is_empty()) else { return Vec::new() };
+    let sentence = format!("{word} {effect} what the project has there too: {}", repository::listed(&names));
+    let mend = "leave it away, and enable ours by name: squire launch cursor -- mcp enable NAME";
+    Vec::from([repository::note(&found.place, sentence, mend)])
 }
 
 /// The project's file as it is now must take the entries: the launch would find out too late.

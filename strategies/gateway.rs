@@ -24,7 +24,16 @@ pub struct Gateway {
     pub state: String,
 }
 
+/// Stands for a server's name in an entry that is there to replace another: no server can have it (`Name`), and the
+/// gateway answers in its place with no tools and the reason.
+pub const SWITCHED_OFF: &str = "switched.off";
+
 impl Gateway {
+    /// The arguments of an entry that takes the place of a server that is switched off.
+    pub(crate) fn switched_off<'a>(&'a self, agent: &'a str) -> [&'a str; 8] {
+        ["gateway", SWITCHED_OFF, "--agent", agent, "--config", &self.config, "--state", &self.state]
+    }
+
     /// The arguments of the entry of one server: `gateway NAME --agent A …`.
     pub fn arguments(&self, agent: &str, server: &ResolvedServer) -> Vec<String> {
         let mut arguments = Vec::new();

@@ -25,6 +25,7 @@ pub mod json_edit;
 mod mcp_servers;
 mod name;
 mod placement;
+mod repository;
 mod server;
 mod splice;
 mod strategy;
@@ -42,7 +43,7 @@ pub use artifacts::{Argument, Artifacts, Code, Effect, File, Note, Refusal, Wher
 pub use credentials::{masked_address, masked_header, masked_text};
 pub use deceptive::is_deceptive;
 pub use environment::{BASE_ENVIRONMENT, LAUNCH_VARIABLE, LOADER_ENVIRONMENT, PROXY_VARIABLES};
-pub use gateway::Gateway;
+pub use gateway::{Gateway, SWITCHED_OFF};
 pub use json::{compact as compact_json, parse as parse_jsonc};
 pub use name::{Name, NameError};
 pub use placement::{Arity, BareWord, Placement, Spot};

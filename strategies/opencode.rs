@@ -4,6 +4,10 @@
 //! to replace the command and keep our environment. Even here OpenCode merges entries of one name key by key, so a
 //! name that is taken in any of its files is left out. `{env:…}` and `{file:…}` are replaced in the text before the
 //! JSON is parsed; in ours the brace is written as an escape, so that nothing matches.
+//!
+//! It starts the servers of a project's files, here and in every directory above, without a question. Those are switched
+//! off by `"enabled": false`, which needs no more keys. `OPENCODE_DISABLE_PROJECT_CONFIG` is for files whose names can't
+//! be known: one in which a substitution makes the name was seen to run under the name that comes out.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -16,6 +20,7 @@ use crate::claude::milliseconds;
 use crate::deceptive::spelled_in_json;
 use crate::exposure;
 use crate::json;
+use crate::repository::{self, Unknowable};
 use crate::server::{ResolvedServer, Route, Transport};
 use crate::strategy::{Base, Content, Description, Launch, Program, Read, Strategy};
 use crate::taken::{self, Taken};
@@ -25,6 +30,12 @@ pub(crate) struct OpenCode;
 const CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
 /// The kernel takes 128 KiB for one environment string; the rest is left for its name and the user's own growth.
 const LIMIT: usize = 120 * 1024;
+/// Set to `1` or `true`, it keeps OpenCode from reading any file of the project.
+const NO_PROJECT: &str = "OPENCODE_DISABLE_PROJECT_CONFIG";
+const PROJECT: &[&str] =
+    &["opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"];
+/// What keeps a server of the project's on.
+const KEEP: &str = "to keep it, write `{\"mcp\": {\"NAME\": {\"enabled\": true}}}` into your own OpenCode config, or launch with --agent-servers";
 const CONFIG: Base = Base::Variable("XDG_CONFIG_HOME", ".config");
 
 impl Strategy for OpenCode {
@@ -53,6 +64,7 @@ impl Strategy for OpenCode {
     fn reads(&self) -> &'static [Read] {
         &[
             Read::Variable(CONTENT),
+            Read::Variable(NO_PROJECT),
             Read::UserFile(CONFIG, "opencode/config.json"),
             Read::UserFile(CONFIG, "opencode/opencode.json"),
             Read::UserFile(CONFIG, "opencode/opencode.jsonc"),
@@ -72,10 +84,21 @@ impl Strategy for OpenCode {
         let mut artifacts = Artifacts::default();
         let taken = taken::names(launch.contents, declared, &mut artifacts.notes);
         let mut entries = Map::new();
+        let off = |name: &str| (name.to_string(), json!({ "enabled": false }));
+        if launch.strict || !launch.agent_servers {
+            match projects(launch) {
+                Ok(found) if launch.strict => drop(found),
+                Ok(found) => {
+                    artifacts.notes.extend(repository::notes(&found, KEEP));
+                    entries.extend(found.iter().map(|found| off(&found.name)));
+                }
+                Err(unknowable) => leave_the_project_out(&unknowable, &mut artifacts),
+            }
+        }
         if launch.strict {
             taken::refuse_unreadable(&artifacts.notes, "OpenCode")?;
             artifacts.notes.extend(taken::hidden(&taken::distinct(&taken)));
-            entries.extend(taken.iter().map(|taken| (taken.name().to_string(), json!({ "enabled": false }))));
+            entries.extend(taken.iter().map(|taken| off(taken.name())));
         }
         for server in launch.servers {
             let exposed =
@@ -101,6 +124,54 @@ impl Strategy for OpenCode {
         artifacts.environment.push((CONTENT.into(), text));
         Ok(artifacts)
     }
+}
+
+/// The servers of the project's files that the user's own files don't enable.
+///
+/// An entry of the user's with nothing but `"enabled": true` can only mean a server that another file declares.
+fn projects<'a>(launch: &Launch<'a>) -> Result<Vec<repository::Found<'a>>, Unknowable<'a>> {
+    let is_on = |value: &[u8]| matches!(value.to_ascii_lowercase().as_slice(), b"1" | b"true");
+    let mut variables = launch.contents.iter().filter(|content| content.read == Read::Variable(NO_PROJECT));
+    if variables.any(|content| content.bytes.as_deref().is_ok_and(is_on)) {
+        return Ok(Vec::new());
+    }
+    let is_users = |content: &&Content| !matches!(content.read, Read::Upward(_) | Read::Variable(NO_PROJECT));
+    let own: Vec<Value> = launch
+        .contents
+        .iter()
+        .filter(is_users)
+        .filter_map(|content| json::parse(content.bytes.as_deref().ok()?).ok())
+        .collect();
+    let enabled = json!({ "enabled": true });
+    let is_enabled = |name: &str| {
+        own.iter().any(|config| config.get("mcp").and_then(|mcp| mcp.get(name)) == Some(&enabled))
+    };
+    repository::found(repository::files(launch.contents, PROJECT), of_project, &is_enabled)
+}
+
+/// The servers that a project's file switches on. In its keys a substitution would make another name.
+fn of_project(bytes: &[u8]) -> Result<Vec<String>, String> {
+    let config = json::parse(bytes).map_err(|error| error.to_string())?;
+    let servers = config.get("mcp").and_then(Value::as_object);
+    let mut keys = config.as_object().into_iter().chain(servers).flat_map(Map::keys);
+    if keys.any(|key| key.contains("{env:") || key.contains("{file:")) {
+        return Err("a substitution stands in a name".into());
+    }
+    let on =
+        servers.into_iter().flatten().filter(|(_, entry)| entry.get("enabled") != Some(&Value::Bool(false)));
+    Ok(on.map(|(name, _)| name.clone()).collect())
+}
+
+fn leave_the_project_out(unknowable: &Unknowable<'_>, artifacts: &mut Artifacts) {
+    let consequence = "OpenCode reads no configuration of the project in this launch";
+    let mend = "mend that file, or launch with --agent-servers";
+    artifacts.environment.push((NO_PROJECT.into(), "1".into()));
+    // What the note on names says of this file is said by this one.
+    artifacts.notes.retain(|note| {
+        note.code != Code::Unreadable
+            || note.place.as_ref().is_none_or(|place| *place.path != *unknowable.place)
+    });
+    artifacts.notes.push(repository::unknowable(unknowable, consequence, mend));
 }
 
 fn entry(launch: &Launch<'_>, server: &ResolvedServer) -> Value {
@@ -180,7 +251,9 @@ fn without_substitutions(json: &str) -> String {
 
 /// The servers that a config file, or the variable, declares.
 fn declared(content: &Content, bytes: &[u8]) -> Result<Vec<Taken>, String> {
-    if matches!(content.read, Read::Variable(_)) && bytes.is_empty() {
+    if content.read == Read::Variable(NO_PROJECT)
+        || content.read == Read::Variable(CONTENT) && bytes.is_empty()
+    {
         return Ok(Vec::new());
     }
     let config = json::parse(bytes).map_err(|error| error.to_string())?;
@@ -247,7 +320,7 @@ mod tests {
 
     #[test]
     fn b97_a_name_that_is_taken_in_any_file_is_left_out() {
-        for read in OpenCode.reads() {
+        for read in OpenCode.reads().iter().filter(|read| **read != Read::Variable(NO_PROJECT)) {
             let taken = found(*read, "F", "\u{feff}// note\n{\"mcp\": {\"a\": {\"enabled\": false,},},}");
             let artifacts = plan(&OpenCode, &[program("a")], &[taken]).unwrap();
             assert_eq!(codes(&artifacts), [(Code::AgentHasIt, "a")], "{read:?}");

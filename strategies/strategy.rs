@@ -120,6 +120,10 @@ pub struct Launch<'a> {
     pub directory: &'a str,
     /// Whether the agent's own servers are switched off for this launch.
     pub strict: bool,
+    /// Whether servers of the agent's own project files stay on, approved or not.
+    pub agent_servers: bool,
+    /// The words that the agent will read, for what they say of its own servers.
+    pub words: &'a [&'a [u8]],
 }
 
 impl Launch<'_> {

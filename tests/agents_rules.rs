@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 use squire::plan::Plan;
-use squire_strategies::{Argument, File};
+use squire_strategies::{Argument, File, SWITCHED_OFF};
 use toml::de::{DeTable, DeValue};
 
 type Variables = BTreeMap<String, String>;
@@ -61,6 +61,12 @@ fn claude(plan: &Plan, environment: &Variables) -> BTreeMap<String, Entry> {
     assert_eq!((files.len(), named), (files.len().min(1), files.len()), "one file, named once");
     let Some(text) = files.first() else { return BTreeMap::new() };
     let file: Value = serde_json::from_str(text).unwrap();
+    for (name, entry) in replacing(plan) {
+        assert!(file["mcpServers"].get(&name).is_none(), "{name} of ours would lose nothing by it");
+        // Serves nothing, and no loader of the repository's starts with it.
+        assert_eq!(entry["args"][1], SWITCHED_OFF);
+        assert_eq!(entry["env"]["LD_PRELOAD"], "${LD_PRELOAD:-}");
+    }
     let expand = |text: &str| {
         expand(text, |inner| {
             let (name, default) = match inner.split_once(":-") {
@@ -82,6 +88,17 @@ fn claude(plan: &Plan, environment: &Variables) -> BTreeMap<String, Entry> {
             (name.clone(), entry)
         })
         .collect()
+}
+
+/// The entries of the argument before the user's words: they replace those of the project's files, while ours and the
+/// user's, which come later, replace them.
+fn replacing(plan: &Plan) -> Map<String, Value> {
+    let configs = plan.artifacts.leading.iter().filter_map(|argument| {
+        assert_eq!(argument.file, None);
+        argument.text.strip_prefix("--mcp-config=")
+    });
+    let configs: Vec<Value> = configs.map(|config| serde_json::from_str(config).unwrap()).collect();
+    configs.into_iter().flat_map(|config| config["mcpServers"].as_object().unwrap().clone()).collect()
 }
 
 fn cursor(plan: &Plan, environment: &Variables) -> BTreeMap<String, Entry> {
@@ -163,7 +180,10 @@ fn opencode(plan: &Plan, environment: &Variables) -> BTreeMap<String, Entry> {
         .get("OPENCODE_CONFIG_CONTENT")
         .map(|own| squire_strategies::parse_jsonc(own.as_bytes()).unwrap());
     let is_own = |name: &str| own.as_ref().is_some_and(|own| own["mcp"].get(name).is_some());
-    let entries = config["mcp"].as_object().unwrap().iter().filter(|(name, _)| !is_own(name));
+    // An entry of no other key switches one of another file off, and adds none.
+    let is_off = |entry: &Value| *entry == serde_json::json!({ "enabled": false });
+    let entries =
+        config["mcp"].as_object().unwrap().iter().filter(|(name, entry)| !is_own(name) && !is_off(entry));
     entries
         .map(|(name, entry)| {
             assert_eq!(entry["enabled"], true);

@@ -136,6 +136,12 @@ fn of_no_server() -> Vec<Case> {
             Some(("home/.codex/config.toml", None)),
             user("").write("home/.codex/config.toml", "["),
         ),
+        case(
+            "repository-server",
+            "note",
+            Some(("project/.mcp.json", None)),
+            user("").write("project/.mcp.json", "{ \"mcpServers\": { \"own\": {} } }"),
+        ),
         case("not-installed", "note", None, user("").args(["--agent", "claude"])),
     ]
 }

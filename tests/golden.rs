@@ -139,6 +139,8 @@ impl Case {
             contents: &self.contents(strategy),
             directory: PROJECT,
             strict: resolution.strict,
+            agent_servers: false,
+            words: &[],
         };
         squire::plan::plan(strategy, &resolution, &launch, &[], &self.words)
             .map_err(|refusal| refusal.to_string())

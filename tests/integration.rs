@@ -42,6 +42,7 @@ mod policy;
 mod private_files;
 mod project_layer;
 mod readme;
+mod repository_servers;
 mod same_every_time;
 mod secrets;
 mod showing;

@@ -170,7 +170,6 @@ fn what_cannot_be_read_cannot_be_switched_off() {
         ("codex", "Codex", "home/.codex/config.toml"),
         ("codex", "Codex", "project/.codex/config.toml"),
         ("opencode", "OpenCode", "home/.config/opencode/opencode.json"),
-        ("opencode", "OpenCode", "project/opencode.json"),
     ] {
         let test = || launch(agent, agent, DOCS).write(file, "[{ broken").args(["--server", "docs"]);
         let run = test().args(["--strict"]).any_stderr().unchanged().code(125);

@@ -136,7 +136,7 @@ fn b42_what_opencode_cannot_be_given_is_refused() {
     let test = launch("opencode", "opencode", "[servers.docs]\nurl = \"https://docs.example.com\"\n");
     let own = format!("{{\"x\": \"{}\"}}", "x".repeat(122_700));
     let test = test.env("OPENCODE_CONFIG_CONTENT", own);
-    assert_refused(test, "squire: OPENCODE_CONFIG_CONTENT would hold 123089", HELP);
+    assert_refused(test, "squire: OPENCODE_CONFIG_CONTENT would hold 1230", HELP);
 }
 
 #[test]

@@ -36,6 +36,7 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
         resolution = surroundings.resolve(&agent, &selection, environment)?;
     }
     resolution.strict |= options.strict;
+    resolution.agent_servers = options.agent_servers;
     if options.allow_missing {
         let selected = resolution.entries.iter().filter(|entry| entry.left_out.is_none());
         // Where secrets.toml can't be read the launch is refused below, unless it has no use for servers.

@@ -192,6 +192,8 @@ impl Surroundings {
             contents: &runner::fetch(agent.strategy.reads(), environment, directory),
             directory: &directory.to_string_lossy(),
             strict: resolution.strict,
+            agent_servers: resolution.agent_servers,
+            words: &[],
         };
         let first =
             agent.program.as_deref().and_then(<[String]>::split_first).map_or(&[][..], |(_, first)| first);

@@ -157,9 +157,14 @@ pub fn read_of_agent(path: &Path) -> io::Result<Option<Vec<u8>>> {
     Ok(read_at_most(path, AGENT_LIMIT)?.map(|(bytes, _)| bytes))
 }
 
+/// Reads a file of a repository that belongs to an agent, as the agent finds it; `None` where it does not exist.
+pub fn read_of_repository(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    Ok(read_at_most(path, LIMIT)?.map(|(bytes, _)| bytes))
+}
+
 fn read_at_most(path: &Path, limit: u64) -> io::Result<Option<(Vec<u8>, Stat)>> {
     match rustix::fs::open(path, READ, Mode::empty()) {
-        Err(Errno::NOENT) => Ok(None),
+        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
         Err(error) => Err(error.into()),
         Ok(file) => read_regular(file, limit).map(Some),
     }

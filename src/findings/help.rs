@@ -23,6 +23,7 @@ pub(super) fn help(code: Code) -> Option<&'static str> {
         | Code::NoStrict
         | Code::NotApproved
         | Code::ProjectFile
+        | Code::RepositoryServer
         | Code::TooLarge
         | Code::Unenforced
         | Code::Unmergeable

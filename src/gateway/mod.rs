@@ -12,7 +12,7 @@ mod streams;
 use std::os::unix::process::CommandExt;
 
 use anyhow::{Context, Result, anyhow, bail};
-use squire_strategies::{LAUNCH_VARIABLE, Name, Source, Stdio, Strategy, Transport};
+use squire_strategies::{LAUNCH_VARIABLE, Name, SWITCHED_OFF, Source, Stdio, Strategy, Transport};
 
 use crate::cli;
 use crate::config::{self, Declaration, Project, Sources};
@@ -30,6 +30,11 @@ pub(crate) use start::{Held, Starter};
 
 /// Runs the command.
 pub fn run(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
+    if options.name == SWITCHED_OFF {
+        let reason = "squire has switched this server off for this launch: a file of the repository adds it, and the user has not enabled it.";
+        streams::serve(&stand_in(&options.name, reason.into()))?;
+        return Ok(Exit::DONE);
+    }
     let failure = if options.name == Name::SQUIRE {
         match declared(options, environment) {
             Ok(_) => {

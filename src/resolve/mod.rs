@@ -73,6 +73,8 @@ pub struct Resolution {
     pub require: Vec<Required>,
     /// Whether the agent's own servers are to be switched off.
     pub strict: bool,
+    /// Whether servers of the agent's own project files stay on.
+    pub agent_servers: bool,
     /// The profile's word for that, where it is one's.
     pub strict_origin: Option<Origin>,
 }

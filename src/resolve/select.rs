@@ -111,7 +111,7 @@ pub(super) fn select(
         Some(if narrowed.contains(&index) { without_relay(entry) } else { entry })
     });
     let entries = selected.collect();
-    Ok(Resolution { entries, notes, require, strict, strict_origin })
+    Ok(Resolution { entries, notes, require, strict, strict_origin, ..Resolution::default() })
 }
 
 /// What the user sets for an agent.

@@ -1,5 +1,6 @@
 //! Fetches what a strategy must see: nothing else of an agent is read.
 
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -33,9 +34,12 @@ fn fetch_one(read: Read, environment: &Environment, directory: &Path) -> Vec<Con
             let bytes = merged(file, environment, directory).transpose();
             return bytes.into_iter().map(|bytes| Content { read, place: place.clone(), bytes }).collect();
         }
-        Read::Upward(file) => directory.ancestors().map(|ancestor| ancestor.join(file)).collect(),
+        Read::Upward(file) => {
+            let paths = directory.ancestors().map(|ancestor| ancestor.join(file));
+            return paths.filter_map(|path| content(read, &path, files::read_of_repository(&path))).collect();
+        }
     };
-    paths.iter().filter_map(|path| fetch_file(read, path)).collect()
+    paths.iter().filter_map(|path| content(read, path, files::read_of_agent(path))).collect()
 }
 
 /// What a launch finds in the file that it merges into; `None` where it would make one.
@@ -48,8 +52,8 @@ fn merged(file: &str, environment: &Environment, directory: &Path) -> Result<Opt
     held.map(|held| held.map(|held| held.bytes)).map_err(|error| error.to_string())
 }
 
-fn fetch_file(read: Read, path: &Path) -> Option<Content> {
-    let bytes = match files::read_of_agent(path) {
+fn content(read: Read, path: &Path, found: io::Result<Option<Vec<u8>>>) -> Option<Content> {
+    let bytes = match found {
         Ok(found) => Ok(found?),
         Err(error) => Err(error.to_string()),
     };

@@ -25,7 +25,7 @@ pub const CANARY: &str = "SQUIRE_TEST_CANARY";
 pub const BASE: &str = "XDG_CACHE_HOME";
 
 /// Far above what a launch takes, also with a slow server on a busy machine.
-const LIMIT: Duration = Duration::from_secs(180);
+pub(crate) const LIMIT: Duration = Duration::from_secs(180);
 
 /// What came of a launch.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ pub fn run_with(
 }
 
 /// The PATH of a machine where just this agent is installed.
-fn search_path(agent: &Agent, program: &Path, home: &Home) -> io::Result<OsString> {
+pub(crate) fn search_path(agent: &Agent, program: &Path, home: &Home) -> io::Result<OsString> {
     let folder = home.beside("bin");
     fs::create_dir(&folder)?;
     symlink(program, folder.join(agent.name))?;

@@ -15,4 +15,6 @@ mod http;
 pub mod model;
 mod process;
 mod programs;
+pub mod repository;
 mod server;
+mod terminal;

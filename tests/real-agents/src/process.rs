@@ -51,7 +51,7 @@ fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
 }
 
 /// Kills what is left of a group; an empty one is what we hope for.
-fn end_group(leader: u32) -> io::Result<()> {
+pub(crate) fn end_group(leader: u32) -> io::Result<()> {
     let kill = format!("kill -s KILL -- -{leader}");
     Command::new("sh").args(["-c", &kill]).stderr(Stdio::null()).status().map(drop)
 }

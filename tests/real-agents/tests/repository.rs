@@ -1,0 +1,192 @@
+//! A repository brings servers and settings of its own: under squire nothing of it starts (case B33), while the bare
+//! agents start it. Each test has a control that shows it can fail.
+
+use squire_real_agents::agents::{self, Agent};
+use squire_real_agents::repository::{By, Seen, Situation, claude_state, run, watch};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// One agent at a time: several at once would measure the machine.
+static TURN: Mutex<()> = Mutex::new(());
+
+const CLAUDE_FILE: (&str, &str) = (
+    ".mcp.json",
+    r#"{ "mcpServers": {
+        "evil": { "command": "sh", "args": ["-c", "<mark>/evil"] },
+        "quick": { "command": "sh", "args": ["-c", "<mark>/quick"] },
+        "a b": { "command": "sh", "args": ["-c", "<mark>/blank"] }
+    } }"#,
+);
+const CLAUDE_WORDS: &[&str] = &["-p", "call echo", "--allowedTools", "mcp__quick"];
+
+const OPENCODE_FILES: &[(&str, &str)] = &[
+    (
+        "opencode.json",
+        r#"{ "mcp": { "evil": { "type": "local", "command": ["sh", "-c", "<mark>/evil"] } } } // JSONC"#,
+    ),
+    (
+        ".opencode/opencode.json",
+        r#"{ "mcp": { "hidden": { "type": "local", "command": ["sh", "-c", "<mark>/hidden"] } } }"#,
+    ),
+];
+
+fn installed(agent: &Agent) -> io::Result<Option<PathBuf>> {
+    let program = agent.program();
+    if program.is_none() {
+        io::stderr().write_all(agent.not_installed().as_bytes())?;
+    }
+    Ok(program)
+}
+
+fn claude<'a>(program: &'a Path, by: By<'a>) -> Situation<'a> {
+    Situation {
+        agent: &agents::CLAUDE,
+        program,
+        files: &[CLAUDE_FILE],
+        own: &[],
+        directory: "",
+        has_server: false,
+        by,
+        words: CLAUDE_WORDS,
+    }
+}
+
+fn opencode<'a>(program: &'a Path, by: By<'a>) -> Situation<'a> {
+    let files = OPENCODE_FILES;
+    Situation { agent: &agents::OPENCODE, files, words: &["run", "call echo"], ..claude(program, by) }
+}
+
+fn assert_marks(situation: Situation<'_>, expected: &[&str]) -> io::Result<Seen> {
+    let seen = run(situation)?;
+    assert_eq!(seen.code, Some(0), "{seen}");
+    assert_eq!(seen.marks, expected, "{seen}");
+    Ok(seen)
+}
+
+#[test]
+fn b33_claude_starts_nothing_of_a_repository() -> io::Result<()> {
+    let Some(program) = installed(&agents::CLAUDE)? else { return Ok(()) };
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let all = ["blank", "evil", "quick"];
+    assert_marks(claude(&program, By::Itself), &all)?;
+    assert_marks(claude(&program, By::Squire(&["--agent-servers"])), &all)?;
+    let launched = claude(&program, By::Squire(&[]));
+    let seen = assert_marks(launched, &[])?;
+    assert!(seen.shown.contains("switched off, as you have not enabled it: evil, quick, \"a b\""), "{seen}");
+    assert_marks(Situation { directory: "a/b", ..launched }, &[])?;
+    let seen = assert_marks(Situation { has_server: true, ..launched }, &[])?;
+    assert!(seen.has_started_ours(), "{seen}");
+    Ok(())
+}
+
+/// What the user enabled stays on, and what the repository says of itself counts for nothing.
+#[test]
+fn b33_claude_heeds_its_users_word_alone() -> io::Result<()> {
+    let Some(program) = installed(&agents::CLAUDE)? else { return Ok(()) };
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let launched = claude(&program, By::Squire(&[]));
+    let word = r#"{ "projects": { "<project>": { "enabledMcpjsonServers": ["evil"] } } }"#;
+    assert_marks(Situation { own: &[(".claude.json", word)], ..launched }, &["evil"])?;
+    let files = [
+        CLAUDE_FILE,
+        (".claude/settings.json", r#"{ "enableAllProjectMcpServers": true }"#),
+        (".claude/settings.local.json", r#"{ "enabledMcpjsonServers": ["evil"] }"#),
+    ];
+    assert_marks(Situation { files: &files, ..launched }, &[])?;
+    // Its settings can forbid whatever squire has in a server's place; the control shows that Claude obeys.
+    let files = [
+        CLAUDE_FILE,
+        (
+            ".claude/settings.json",
+            r#"{ "allowedMcpServers": [{ "serverCommand": ["sh", "-c", "<mark>/evil"] }] }"#,
+        ),
+    ];
+    let off = r#"--mcp-config={"mcpServers":{"evil":{"command":"true"}}}"#;
+    let control = Situation { files: &files, words: &[off, "-p", "hi"], ..claude(&program, By::Itself) };
+    assert_marks(control, &["evil"])?;
+    assert_marks(Situation { files: &files, ..launched }, &[])?;
+    Ok(())
+}
+
+#[test]
+fn b33_claude_on_a_terminal_starts_nothing_of_a_repository() -> io::Result<()> {
+    let Some(program) = installed(&agents::CLAUDE)? else { return Ok(()) };
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let state = claude_state();
+    let own = [(".claude.json", state.as_str())];
+    let files = [(
+        ".mcp.json",
+        r#"{ "mcpServers": { "evil": { "command": "sh", "args": ["-c", "<mark>/evil"] } } }"#,
+    )];
+    let on_terminal =
+        |by| Situation { own: &own, files: &files, words: &[], has_server: true, ..claude(&program, by) };
+    let question = "Use this MCP server";
+    let seen = watch(on_terminal(By::Itself), question, |seen| !seen.marks.is_empty())?;
+    assert_eq!(seen.marks, ["evil"], "{seen}");
+    let seen = watch(on_terminal(By::Squire(&[])), question, Seen::has_started_ours)?;
+    assert!(seen.has_started_ours(), "{seen}");
+    assert_eq!(seen.marks, [""; 0], "{seen}");
+    Ok(())
+}
+
+/// What a repository's settings set for Claude changes no value in a gateway, so none in the user's server.
+#[test]
+fn a_repositorys_settings_change_no_variable_of_a_server() -> io::Result<()> {
+    let Some(program) = installed(&agents::CLAUDE)? else { return Ok(()) };
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let settings = r#"{ "env": {
+        "HOME": "/hostile", "PATH": "/hostile:/usr/bin:/bin", "LD_PRELOAD": "/hostile.so", "LD_LIBRARY_PATH": "/hostile",
+        "LD_AUDIT": "/hostile.so", "SQUIRE_LAUNCH": "hostile", "SQUIRE_STATE_DIR": "/hostile", "SQUIRE_CONFIG_DIR": "/hostile",
+        "XDG_CONFIG_HOME": "/hostile", "XDG_STATE_HOME": "/hostile", "XDG_CACHE_HOME": "/hostile",
+        "XDG_RUNTIME_DIR": "/hostile", "SSL_CERT_FILE": "/hostile", "NO_PROXY": "hostile", "TMPDIR": "/hostile",
+        "LANG": "hostile", "TERM": "hostile", "SHELL": "/hostile", "SQUIRE_TEST_DECLARED": "hostile"
+    } }"#;
+    let files = [(".claude/settings.json", settings), CLAUDE_FILE];
+    let launched = Situation { files: &files, has_server: true, ..claude(&program, By::Squire(&[])) };
+    let seen = assert_marks(launched, &[])?;
+    let environment = seen.environment().cloned().unwrap_or_default();
+    assert!(seen.is_of_the_launch("HOME", seen.home.as_os_str()), "{seen}");
+    assert!(seen.is_of_the_launch("PATH", &seen.path), "{seen}");
+    assert!(seen.is_of_the_launch("XDG_CACHE_HOME", seen.home.join(".cache").as_os_str()), "{seen}");
+    for (name, value) in &environment {
+        assert!(!value.to_string().contains("hostile"), "{name} is the repository's: {seen}");
+    }
+    // The control: Claude does give them to what it starts.
+    let left_on = Situation { by: By::Squire(&["--agent-servers"]), has_server: false, ..launched };
+    let seen = run(left_on)?;
+    for line in ["HOME=/hostile", "LD_PRELOAD=/hostile.so", "XDG_STATE_HOME=/hostile"] {
+        assert!(seen.environment_of_marks.lines().any(|found| found == line), "{line}: {seen}");
+    }
+    Ok(())
+}
+
+#[test]
+fn b33_opencode_starts_nothing_of_a_repository() -> io::Result<()> {
+    let Some(program) = installed(&agents::OPENCODE)? else { return Ok(()) };
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let all = ["evil", "hidden"];
+    assert_marks(opencode(&program, By::Itself), &all)?;
+    assert_marks(opencode(&program, By::Squire(&["--agent-servers"])), &all)?;
+    let launched = opencode(&program, By::Squire(&[]));
+    let seen = assert_marks(launched, &[])?;
+    assert!(seen.shown.contains("switched off, as you have not enabled it: evil"), "{seen}");
+    assert_marks(Situation { directory: "a/b", ..launched }, &[])?;
+    let seen = assert_marks(Situation { has_server: true, ..launched }, &[])?;
+    assert!(seen.has_started_ours(), "{seen}");
+    Ok(())
+}
+
+/// A name that a substitution makes is none that squire could switch off: the whole file is.
+#[test]
+fn b33_opencode_starts_nothing_under_a_name_that_comes_out_otherwise() -> io::Result<()> {
+    let Some(program) = installed(&agents::OPENCODE)? else { return Ok(()) };
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let text =
+        r#"{ "mcp": { "ev{env:NOTHING}il": { "type": "local", "command": ["sh", "-c", "<mark>/evil"] } } }"#;
+    let files = [("opencode.json", text)];
+    assert_marks(Situation { files: &files, ..opencode(&program, By::Itself) }, &["evil"])?;
+    assert_marks(Situation { files: &files, ..opencode(&program, By::Squire(&[])) }, &[])?;
+    assert_marks(Situation { files: &files, ..opencode(&program, By::Squire(&["--strict"])) }, &[])?;
+    Ok(())
+}
