@@ -104,7 +104,7 @@ fn add_to_body(text: &str, at: &str, entries: &Map<String, Value>) -> Edited<Str
 pub fn take_out(
     text: &str,
     at: &str,
-    is_ours: impl Fn(&str, &str) -> bool,
+    is_ours: &dyn Fn(&str, &str) -> bool,
     original: Option<&str>,
     ours: Option<&str>,
 ) -> Edited<Option<String>> {
@@ -117,7 +117,7 @@ pub fn take_out(
 fn take_out_of_body(
     text: &str,
     at: &str,
-    is_ours: impl Fn(&str, &str) -> bool,
+    is_ours: &dyn Fn(&str, &str) -> bool,
     original: Option<&str>,
     ours: Option<&str>,
 ) -> Edited<Option<String>> {
@@ -126,7 +126,8 @@ fn take_out_of_body(
         && let Some(rebased) = rebase(original, ours, text)
         && parse(&rebased).is_ok()
     {
-        return Ok(Some(rebased));
+        // An edit may have brought back entries of a launch that ended.
+        return take_out_of_body(&rebased, at, is_ours, Some(original), None);
     }
     let root = parsed.as_ref().and_then(Node::as_object);
     let Some(servers) = root.and_then(|root| root.get_object(at)) else { return Ok(Some(text.to_string())) };
@@ -273,7 +274,7 @@ mod tests {
         let is_ours = |name: &str, written: &str| {
             entries().get(name) == crate::json::parse(written.as_bytes()).ok().as_ref()
         };
-        take_out(edited, "mcpServers", is_ours, original, Some(ours)).unwrap()
+        take_out(edited, "mcpServers", &is_ours, original, Some(ours)).unwrap()
     }
 
     #[test]

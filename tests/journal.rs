@@ -25,6 +25,8 @@ servers = [\"db\"]
 servers = [\"docs\"]
 [profiles.z]
 servers = [\"db\"]
+[profiles.both]
+servers = [\"db\", \"docs\"]
 ";
 const ODD: &str = "{\n\t// the team's\n\t\"mcpServers\": {\n\t\t\"own\": {\"command\": \"x\",},\n\t},\n}\n";
 const KILLED: &str =
@@ -256,20 +258,62 @@ fn b29_a_day_later_nothing_is_remembered() {
     assert_eq!(text(&test), copy);
 }
 
-/// What the user wrote by hand within a day of a launch is the user's, the same entry in another layout included.
+/// What the user wrote within a day of a launch is the user's.
 #[test]
 fn b80_after_a_launch_the_users_words_are_the_users() {
     let test = test();
-    let running = launch(&test, "x", "one");
-    let ours = squire_strategies::parse_jsonc(text(&test).as_bytes()).unwrap();
+    let running = launch(&test, "both", "one");
+    let mut ours = squire_strategies::parse_jsonc(text(&test).as_bytes()).unwrap();
     end(running, "one");
     fs::create_dir_all(test.path("project/.cursor")).unwrap();
+    ours["mcpServers"].as_object_mut().unwrap().remove("docs");
     for by_hand in [format!("{ours:#}"), "{}".into(), "{\"mcpServers\": {}}".into(), "{ half an edit".into()]
     {
         fs::write(test.path(FILE), &by_hand).unwrap();
         settle(&test, "");
         assert_eq!(text(&test), by_hand);
     }
+}
+
+/// An old copy is one in any layout: an editor may write the whole file anew.
+#[test]
+fn b29_an_old_copy_in_another_layout_is_taken_out() {
+    let test = test().write(FILE, ODD);
+    let running = launch(&test, "both", "one");
+    let copy = squire_strategies::parse_jsonc(text(&test).as_bytes()).unwrap();
+    end(running, "one");
+    fs::write(test.path(FILE), format!("{copy:#}")).unwrap();
+    settle(&test, "squire: <T>/project/.cursor/mcp.json: what an old copy brought back is taken out\n");
+    assert_eq!(servers(&test), ["own"]);
+}
+
+/// What one launch left and an editor brought back goes with the next one's end.
+#[test]
+fn b28_an_old_copy_that_is_saved_while_another_launch_runs() {
+    let test = test().write(FILE, ODD);
+    let (first, second) = (launch(&test, "x", "one"), launch(&test, "y", "two"));
+    let copy = text(&test);
+    end(first, "one");
+    fs::write(test.path(FILE), copy.replace("\"own\"", "\"mine\"")).unwrap();
+    end(second, "two");
+    assert_eq!(text(&test), ODD.replace("\"own\"", "\"mine\""));
+}
+
+/// An entry of ours that was edited goes as well, the user's own of that name comes back, and the edit is kept.
+#[test]
+fn b80_an_edited_entry_of_ours_gives_the_users_own_back() {
+    let own = "{\"mcpServers\": {\"db\": {\"command\": \"mine\", \"env\": {\"KEY\": \"precious\"}}}}";
+    let test = test().write(FILE, own);
+    let running = launch(&test.clone().any_stderr(), "x", "one");
+    let mut edited = squire_strategies::parse_jsonc(text(&test).as_bytes()).unwrap();
+    edited["mcpServers"]["db"]["disabled"] = true.into();
+    fs::write(test.path(FILE), edited.to_string()).unwrap();
+    fs::write(running.path("one"), "").unwrap();
+    let run = running.success();
+    let told = "squire: <T>/project/.cursor/mcp.json: the entry db of squire was edited, and is taken out; the file with the edit: <T>/home/.local/state/squire/merges/<private>-<private>.saved\n";
+    assert_eq!(run.stderr, told);
+    let left = squire_strategies::parse_jsonc(text(&test).as_bytes()).unwrap();
+    assert_eq!(left, squire_strategies::parse_jsonc(own.as_bytes()).unwrap());
 }
 
 /// A journal that can't be read locks nobody out and is lost to nobody.
@@ -340,7 +384,7 @@ fn b70_b80_git_sees_no_difference_or_the_user_is_told() {
             let go = test.path("go");
             let script = format!("wait-file {}", go.display());
             let told = format!(
-                "squire: <T>/{FILE}: it was staged or committed with entries of squire, which are no longer in it: git diff HEAD -- .cursor/mcp.json\n"
+                "squire: <T>/{FILE}: it was staged or committed with entries of squire, which are no longer in it: see git status\n"
             );
             let launch = test.clone().env("FAKE_AGENT", script).args([
                 "launch",

@@ -22,10 +22,11 @@ fn test(project: &str) -> Test {
         .agent("claude", "")
 }
 
+/// The digest that `approve` wants: a wrong one is told the right one.
 fn digest(test: &Test, name: &str) -> String {
-    let run = test.clone().args(["show", name, "--json"]).any_stdout().unchanged().success();
-    let shown: Value = serde_json::from_str(&run.stdout).unwrap();
-    shown["digest"].as_str().unwrap().to_owned()
+    let run = test.clone().args(["approve", "--digest", "0", name]).any_stderr().unchanged().code(1);
+    let right = run.stderr.split(" is ").nth(1).and_then(|rest| rest.split(',').next());
+    right.expect(&run.stderr).to_owned()
 }
 
 #[track_caller]
@@ -218,13 +219,37 @@ fn a_drop_in_is_approved_for_every_directory() {
     assert_on(&test.directory("home"));
 }
 
+/// Where nobody is asked, the digest stands for the scripts too.
+#[test]
+fn b34_a_digest_is_of_one_content_of_a_script() {
+    let test = test(PROJECT);
+    let before = digest(&test, "docs");
+    fs::write(test.path("project/run.sh"), "two").unwrap();
+    let after = digest(&test, "docs");
+    assert_ne!(before, after);
+    let told =
+        format!("squire: docs was not approved: the digest of it and its files is {after}, not {before}\n");
+    test.clone().args(["approve", "--digest", &before, "docs"]).stderr(told).code(1);
+    assert_eq!(state(&test).0, "not-approved");
+}
+
+/// A word that is longer than a name can be is no file.
+#[test]
+fn a_long_argument_is_no_file() {
+    let project = format!("[servers.docs]\ncommand = [\"server\", \"{}\"]\n", "e".repeat(5000));
+    let test = test(&project);
+    approve(&test, "docs");
+    assert_on(&test);
+}
+
 #[test]
 fn a_wrong_digest_approves_nothing_and_names_the_right_one() {
     let test = test(PROJECT);
     let right = digest(&test, "docs");
     for given in ["", "0", &right[..63], &format!("{right}0")] {
-        let told =
-            format!("squire: docs was not approved: the digest of its declaration is {right}, not {given}\n");
+        let told = format!(
+            "squire: docs was not approved: the digest of it and its files is {right}, not {given}\n"
+        );
         test.clone().args(["approve", "--digest", given, "docs"]).stderr(told).unchanged().code(1);
     }
     test.clone()

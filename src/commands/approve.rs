@@ -67,11 +67,16 @@ fn find<'a>(entries: &'a [Resolved], name: &str) -> Result<&'a Resolved> {
     Ok(entry)
 }
 
+/// What a terminal shows at once, about: more than that may have scrolled away when the question stands there.
+const WIDTH: usize = 80;
+const SCREEN: usize = 20;
+
 /// A server that waits for the user's word.
 pub(super) struct Question<'a> {
     entry: &'a Resolved,
     declaration: &'a Declaration,
     canonical: serde_json::Map<String, serde_json::Value>,
+    /// Of the declaration and of the project's files that it is bound to.
     digest: String,
     binding: Binding,
     before: Option<Approval>,
@@ -88,7 +93,7 @@ impl<'a> Question<'a> {
             court.bind(declaration).with_context(|| format!("{name} can't be approved as it is"))?;
         let (found, _) = approvals::load(court.state, &court.place(declaration));
         let before = found.into_iter().rfind(|approval| approval.name == name);
-        let digest = digest(&canonical);
+        let digest = binding.digest_with(&digest(&canonical));
         Ok(Self { entry, declaration, canonical, digest, binding, before })
     }
 
@@ -135,7 +140,14 @@ pub(super) fn ask(
     terminal.show(&format!("\n{}\n", screen.join("\n"))).context("the terminal can't be written")?;
     let mut refused = 0;
     for question in questions {
-        let asked = format!("squire: approve {}?", question.entry.server.name);
+        let lines =
+            question.text(environment).lines().map(|line| line.chars().count() / WIDTH + 1).sum::<usize>();
+        let long = if lines > SCREEN {
+            format!(" ({lines} lines, shown above: look at all of them)")
+        } else {
+            String::new()
+        };
+        let asked = format!("squire: approve {}{long}?", question.entry.server.name);
         if terminal.ask(&asked).context("the terminal can't be read")? {
             question.record(court, Word::Terminal)?;
         } else {
@@ -151,7 +163,7 @@ fn by_digest(questions: &[Question<'_>], given: &str, court: Court<'_>) -> Resul
     let name = &question.entry.server.name;
     ensure!(
         question.digest.eq_ignore_ascii_case(given),
-        "{name} was not approved: the digest of its declaration is {}, not {given}",
+        "{name} was not approved: the digest of it and its files is {}, not {given}",
         question.digest
     );
     question.record(court, Word::Digest)?;

@@ -14,7 +14,22 @@ use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::printable::printable;
-use crate::runner;
+use crate::runner::{self, Surveyed};
+
+/// Names what only a person can see to; `false` where there is such a thing.
+fn tell_of_the_rest(surveyed: &[Surveyed], output: Output) -> bool {
+    let mut is_clean = true;
+    for surveyed in surveyed {
+        let told = match surveyed {
+            Surveyed::Running { .. } | Surveyed::Remembered { .. } | Surveyed::Unsettled { .. } => continue,
+            Surveyed::Unreadable { reason, .. } => reason.clone(),
+            Surveyed::Kept(path) => format!("{} was kept: look at it, then remove it", path.display()),
+        };
+        output.message(&told);
+        is_clean = false;
+    }
+    is_clean
+}
 
 /// Runs the command: 1 where something could not be put right.
 pub fn run(options: &cli::Clean, environment: &Environment) -> Result<Exit> {
@@ -26,6 +41,7 @@ pub fn run(options: &cli::Clean, environment: &Environment) -> Result<Exit> {
     directories.refuse_foreign(project.as_ref(), environment)?;
     let is_settled = settle(environment, output);
     let forgotten = runner::forget(&directories.state).context("not everything could be forgotten")?;
+    let is_clean = tell_of_the_rest(&runner::survey(&directories.state), output);
     let removed = if options.all { runner::remove_state(&directories.state)? } else { Vec::new() };
     if options.json {
         let told = json!({ "settled": is_settled, "forgotten": forgotten, "removed": removed });
@@ -52,5 +68,5 @@ pub fn run(options: &cli::Clean, environment: &Environment) -> Result<Exit> {
         }
         output.data(&text)?;
     }
-    Ok(if is_settled { Exit::DONE } else { Exit::FINDINGS })
+    Ok(if is_settled && is_clean { Exit::DONE } else { Exit::FINDINGS })
 }

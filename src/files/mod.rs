@@ -75,6 +75,14 @@ pub fn is_ours_or_absent(path: &Path) -> bool {
     rustix::fs::stat(path).map_or(true, |stat| is_ours_or_roots(&stat))
 }
 
+/// Whether a path is a file that its permissions let its owner read: what is not stays so, while other errors pass.
+pub fn is_readable(path: &Path) -> bool {
+    rustix::fs::lstat(path).is_ok_and(|stat| {
+        FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
+            && Mode::from_raw_mode(stat.st_mode).contains(Mode::RUSR)
+    })
+}
+
 /// What makes a directory of squire's own unsafe, if it exists: that somebody else owns it or can write into it.
 pub fn weakness(directory: &Path) -> Option<&'static str> {
     let stat = rustix::fs::stat(directory).ok()?;
@@ -210,7 +218,12 @@ pub fn read_of_project(root: &Path, relative: &Path) -> io::Result<Option<Vec<u8
 /// link on the way is an error, as it says nothing of what it leads to.
 pub fn digest_of_project(root: &Path, relative: &Path) -> io::Result<Option<String>> {
     let root = rustix::fs::open(root, DIRECTORY, Mode::empty())?;
-    let Some(file) = open_beneath(&root, relative, READ)? else { return Ok(None) };
+    let opened = match open_beneath(&root, relative, READ) {
+        // A word that is longer than any name is no file.
+        Err(error) if error.raw_os_error() == Some(Errno::NAMETOOLONG.raw_os_error()) => None,
+        opened => opened?,
+    };
+    let Some(file) = opened else { return Ok(None) };
     if FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) != FileType::RegularFile {
         return Ok(None);
     }

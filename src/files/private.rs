@@ -82,7 +82,11 @@ fn make_private(directory: &Path) -> io::Result<()> {
         Err(Errno::EXIST) => return Ok(()),
         Err(Errno::NOENT) => {
             make_private(directory.parent().ok_or_else(|| other("there is no such directory"))?)?;
-            rustix::fs::mkdir(directory, Mode::RWXU)?;
+            // Another squire may have made it meanwhile.
+            match rustix::fs::mkdir(directory, Mode::RWXU) {
+                Err(Errno::EXIST) => return Ok(()),
+                made => made?,
+            }
         }
         made => made?,
     }

@@ -255,7 +255,9 @@ impl ProjectFile {
         let (written, complete) = (self.temporary("new"), self.temporary("swap"));
         let file = write_new(directory, &written, &new.bytes, Mode::from_raw_mode(new.mode))?;
         let staged = replaced
-            .map_or(Ok(()), |replaced| attributes::copy(replaced, &file))
+            .map_or(Ok(()), |replaced| {
+                keep_group(replaced, &file).and_then(|()| attributes::copy(replaced, &file))
+            })
             .and_then(|()| Ok(rustix::fs::fsync(&file).and_then(|()| rustix::fs::fstat(&file))?))
             .and_then(|stat| {
                 rename(directory, &written, &complete).map_err(unsupported)?;
@@ -296,6 +298,19 @@ fn make_directory(parent: &OwnedFd, name: &str) -> io::Result<OwnedFd> {
     rustix::process::umask(umask);
     made?;
     open_beneath(parent, name.as_ref(), DIRECTORY)?.ok_or_else(|| other(format!("{name} vanished")))
+}
+
+/// A file in another's place has its group; a setgid directory or the user's own may give it another.
+fn keep_group(replaced: &OwnedFd, file: &std::fs::File) -> io::Result<()> {
+    let (before, now) = (rustix::fs::fstat(replaced)?, rustix::fs::fstat(file)?);
+    if before.st_gid == now.st_gid {
+        return Ok(());
+    }
+    match rustix::fs::fchown(file, None, Some(rustix::fs::Gid::from_raw(before.st_gid))) {
+        Err(Errno::PERM) => Err(other("its group is none of yours, and would be lost")),
+        // A change of the group takes setuid and setgid away.
+        changed => Ok(changed.and_then(|()| rustix::fs::fchmod(file, Mode::from_raw_mode(before.st_mode)))?),
+    }
 }
 
 fn rename(directory: &OwnedFd, from: &str, to: &str) -> Result<(), Errno> {

@@ -9,6 +9,8 @@ use super::merge::{self, Leaver, Surveyed};
 use super::record;
 use crate::files;
 use crate::output::Output;
+use crate::printable::printable;
+use crate::trust::log::FILE as TRUST_LOG;
 
 /// Settles what dead launches left: entries in files of projects, private files, records. Only what is provably
 /// squire's is touched, and what is said of it is said on stderr. `false` where something could not be settled.
@@ -21,7 +23,8 @@ pub fn settle(state: &Path, output: Output) -> bool {
                     Leaver::Launch => "a launch that was killed left",
                     Leaver::Editor => "an old copy brought back",
                 };
-                output.notice(&format!("{}: what {left} is taken out", settled.file.display()));
+                let file = printable(&settled.file.display().to_string());
+                output.notice(&format!("{file}: what {left} is taken out"));
             }
             Err(reason) => {
                 done = false;
@@ -40,17 +43,29 @@ pub fn remove_state(state: &Path) -> Result<Vec<PathBuf>> {
         record::running(state).iter().map(|launch| launch.process.to_string()).collect();
     ensure!(running.is_empty(), "nothing was removed: launches run, as the processes {}", running.join(", "));
     for surveyed in merge::survey(state) {
-        if let Surveyed::Unsettled { file, journal } = surveyed {
-            anyhow::bail!(
+        match surveyed {
+            Surveyed::Running { .. } | Surveyed::Remembered { .. } => {}
+            Surveyed::Unsettled { file, journal } => anyhow::bail!(
                 "nothing was removed: entries of squire may be left in {}, and {} knows what it was before",
                 file.display(),
                 journal.display()
-            );
+            ),
+            Surveyed::Unreadable { reason, .. } => {
+                anyhow::bail!("nothing was removed: {reason}: squire doctor")
+            }
+            Surveyed::Kept(path) => {
+                anyhow::bail!("nothing was removed: look at {}, then remove it yourself", path.display());
+            }
         }
     }
     let mut gone = Vec::new();
-    for directory in ["launches", "merges", "private"].map(|name| state.join(name)) {
+    for directory in ["launches", "merges", "private", "approvals"].map(|name| state.join(name)) {
         remove_files_below(&directory, &mut gone)?;
+    }
+    let log = state.join(TRUST_LOG);
+    if files::exists(&log) {
+        files::remove_private(state, TRUST_LOG).with_context(|| log.display().to_string())?;
+        gone.push(log);
     }
     remove_empty(state, &mut gone)?;
     Ok(gone)

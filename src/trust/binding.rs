@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use squire_strategies::{Stdio, Text};
 
 use crate::files;
@@ -58,6 +59,17 @@ impl Binding {
         };
         binding.program = Some(crate::environment::utf8(&program)?);
         Ok(binding)
+    }
+
+    /// The digest of a declaration and of the project's files that it is bound to: what a machine that can't be asked is
+    /// given. Without such files it is the declaration's own.
+    pub fn digest_with(&self, declaration: &str) -> String {
+        if self.files.is_empty() {
+            return declaration.to_owned();
+        }
+        let bound = serde_json::json!(self.files).to_string();
+        let text = ["squire-approval-v1", declaration, &bound].join("\n");
+        files::hexadecimal(&Sha256::digest(text))
     }
 
     /// Binds the file that a word names, where it is one of the project; so does the value of `--option=FILE`.

@@ -8,7 +8,8 @@ use serde_json::json;
 use super::approvals::Place;
 use crate::files;
 
-const FILE: &str = "trust.log";
+/// Its name in the state directory.
+pub const FILE: &str = "trust.log";
 
 /// What was said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -44,10 +44,11 @@ impl Asked<'_> {
                 format!("{file} of this repository, sha256 {short}…; what it loads is not looked at"),
             ));
         }
-        if let Some(runner) = self.runner() {
+        if let Some(program) = &self.binding.program {
+            let program = program.rsplit('/').next().unwrap_or_default();
             rows.push((
                 "code",
-                format!("what {runner} runs or loads is not looked at, and may change without a question"),
+                format!("what {program} runs or loads is not looked at, and may change without a question"),
             ));
         }
         rows.push(("digest", self.digest.to_owned()));
@@ -65,31 +66,25 @@ impl Asked<'_> {
 
     fn differences(&self, out: &mut String) {
         let Some(before) = self.before else { return };
-        let _ = writeln!(out, "  approved before; different now:");
+        let mut found = Vec::new();
         let gone = before.declaration.keys().filter(|field| !self.declaration.contains_key(*field));
         for field in self.declaration.keys().chain(gone) {
             let shown = |fields: &Map<String, Value>| fields.get(field).map(toml).unwrap_or_default();
             let (was, is) = (shown(&before.declaration), shown(self.declaration));
             if was != is {
-                let _ = writeln!(out, "    {}", printable(&format!("{field} = {}", difference(&was, &is))));
+                found.push(format!("{field} = {}", difference(&was, &is)));
             }
         }
         for change in self.binding.changes(&before.binding) {
-            let sentence = match change {
+            found.push(match change {
                 Change::Moved { from, to } => format!("program = {}", difference(&from, &to)),
                 Change::Other(sentence) => sentence,
-            };
-            let _ = writeln!(out, "    {}", printable(&sentence));
+            });
         }
-    }
-
-    /// A program that runs what its arguments only name.
-    fn runner(&self) -> Option<&str> {
-        const RUNNERS: &[&str] = &[
-            "bash", "bun", "bunx", "cargo", "deno", "docker", "just", "make", "node", "npm", "npx", "pnpm",
-            "podman", "python", "python3", "ruby", "sh", "uv", "uvx", "yarn",
-        ];
-        let program = self.binding.program.as_deref()?.rsplit('/').next()?;
-        RUNNERS.contains(&program).then_some(program)
+        let title = if found.is_empty() { "approved as it is" } else { "approved before; different now:" };
+        let _ = writeln!(out, "  {title}");
+        for difference in found {
+            let _ = writeln!(out, "    {}", printable(&difference));
+        }
     }
 }

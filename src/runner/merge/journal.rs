@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 use super::super::json_edit;
 use super::super::owner::{Now, Owner};
 use crate::files::{Held, Identity, LIMIT, hexadecimal};
+use crate::printable::printable;
 
 /// How long an editor's stale copy is reckoned with, in seconds.
 const REMEMBERED: u64 = 24 * 60 * 60;
@@ -115,6 +116,11 @@ impl Journal {
         self.step.contains(&digest(bytes))
     }
 
+    /// The file's path, for people: it may be a repository's.
+    pub(super) fn name(&self) -> String {
+        printable(&self.shown().display().to_string())
+    }
+
     /// The file's path.
     pub(super) fn shown(&self) -> PathBuf {
         Path::new(&self.root).join(&self.path)
@@ -144,8 +150,9 @@ impl Journal {
                 }
                 Some(_) | None => None,
             };
-            let is_ours = |name: &str, written: &str| self.is_ours(name, written);
-            json_edit::take_out(text, &self.at, is_ours, self.original(), ours.as_deref()).map_err(told)
+            let servers = self.servers_in(bytes);
+            let is_ours = |name: &str, written: &str| self.is_ours(&servers, name, written);
+            json_edit::take_out(text, &self.at, &is_ours, self.original(), ours.as_deref()).map_err(told)
         });
         match taken_out {
             Ok(text) => Ok(text.as_deref().map(own)),
@@ -262,15 +269,49 @@ impl Journal {
         }
     }
 
-    /// While a launch runs, an entry of the same value is ours, however an editor laid it out; afterwards one of the same
-    /// bytes, as the user may have written the like by hand.
-    fn is_ours(&self, name: &str, written: &str) -> bool {
+    /// Names of entries that somebody edited and that still lead to us: taken out with the others, they would be lost.
+    pub(super) fn edited(&self, current: &Held) -> Vec<String> {
+        let servers = self.servers_in(&current.bytes);
+        let is_edited = |name: &str, value: &Value| {
+            let entries = self.launches.iter().filter_map(|launch| launch.entries.get(name));
+            entries.clone().all(|entry| entry != value)
+                && entries.clone().any(|entry| leads_to_us(entry, value))
+        };
+        let edited = servers.iter().filter(|(name, value)| is_edited(name, value));
+        edited.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The entries of a file, as far as it has any.
+    fn servers_in(&self, bytes: &[u8]) -> Entries {
+        let parsed = squire_strategies::parse_jsonc(bytes).ok();
+        let servers = parsed.as_ref().and_then(|parsed| parsed.get(&self.at)).and_then(Value::as_object);
+        servers.cloned().unwrap_or_default()
+    }
+
+    /// Whether a file has all entries of a launch that ended, whatever their layout: then it is an old copy. A single
+    /// one of the like the user may have written by hand.
+    fn is_old_copy(ended: &Ended, servers: &Entries) -> bool {
+        let has = |(name, digest): (&String, &String)| {
+            servers.get(name).is_some_and(|value| digest_of(value) == *digest)
+        };
+        ended.entries.iter().all(has)
+    }
+
+    /// While a launch runs, an entry that leads to us is ours, whatever an editor made of it; afterwards one of the same
+    /// bytes, and any of an old copy.
+    fn is_ours(&self, servers: &Entries, name: &str, written: &str) -> bool {
         let mut of_running = self.launches.iter().filter_map(|launch| launch.entries.get(name)).peekable();
         let value = of_running.peek().and_then(|_| squire_strategies::parse_jsonc(written.as_bytes()).ok());
         let mut of_ended = self.ended.iter().filter_map(|ended| ended.entries.get(name)).peekable();
         let text = of_ended.peek().map(|_| digest(written.as_bytes()));
-        of_running.any(|entry| Some(entry) == value.as_ref())
+        let is_ours =
+            |entry: &Value| value.as_ref().is_some_and(|value| value == entry || leads_to_us(entry, value));
+        of_running.any(is_ours)
             || of_ended.any(|entry| Some(entry) == text.as_ref())
+            || self
+                .ended
+                .iter()
+                .any(|ended| ended.entries.contains_key(name) && Self::is_old_copy(ended, servers))
     }
 }
 
@@ -278,6 +319,16 @@ impl Ended {
     fn is_long_ago(&self, time: u64) -> bool {
         self.time.saturating_add(REMEMBERED) <= time
     }
+}
+
+/// Whether an entry that somebody edited still does what ours does: it starts the same gateway, or has the same address.
+fn leads_to_us(entry: &Value, edited: &Value) -> bool {
+    let words = |value: &Value| {
+        let arguments = value["args"].as_array().map(Vec::as_slice).unwrap_or_default();
+        (value["command"].clone(), arguments.get(..2).map(<[Value]>::to_vec))
+    };
+    let starts = entry["command"].is_string() && words(entry) == words(edited) && words(entry).1.is_some();
+    starts || (entry["url"].is_string() && entry["url"] == edited["url"])
 }
 
 /// The digest of an entry as we write it.

@@ -68,12 +68,12 @@ impl Merged {
         // What can't be edited is refused before anything is made for it.
         Session::check(&fresh, id, entries)?;
         let store = Store::of(state, &root, target.path);
-        let lock = lock(&store, &fresh.shown())?;
+        let lock = lock(&store, &fresh)?;
         let (journal, began) = (journal_of(&store, fresh, output)?, SystemTime::now());
         for (name, pid) in journal.clashes(entries) {
             output.notice(&format!(
                 "{name} means something else in the launch of process {pid}, whose agent finds this one if it reads {} again",
-                journal.shown().display()
+                journal.name()
             ));
         }
         let mut session = Session::open(&store, journal)?;
@@ -94,7 +94,7 @@ impl Merged {
 
     /// Takes the launch's entries out: to the byte where nobody edited the file meanwhile and no other launch runs.
     pub(super) fn leave(self, output: Output) -> Result<()> {
-        let lock = lock(&self.store, &self.journal.shown())?;
+        let lock = lock(&self.store, &self.journal)?;
         // What was removed or broken meanwhile is known from the beginning of the launch.
         let journal = match self.store.read()? {
             Found::Journal(journal) if journal.holds(&self.id) => *journal,
@@ -104,6 +104,7 @@ impl Merged {
         let ended = |id: &str, owner: &Owner| id == self.id || !owner.is_alive(&now);
         let mut session = put_back(&self.store, journal, ended, output)?;
         session.held.extend(self.written);
+        session.tell_of_edited(output)?;
         session.tell_of_git(self.began, output);
         session.close(lock)
     }
@@ -144,8 +145,8 @@ fn journal_of(store: &Store, fresh: Journal, output: Output) -> Result<Journal> 
     }
 }
 
-fn lock(store: &Store, shown: &Path) -> Result<Lock> {
-    let shown = shown.display();
+fn lock(store: &Store, journal: &Journal) -> Result<Lock> {
+    let shown = journal.name();
     store.lock(PATIENCE)?.with_context(|| {
         format!("{shown}: another squire has been changing it for {} s; is one stopped?", PATIENCE.as_secs())
     })

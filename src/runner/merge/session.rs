@@ -11,6 +11,7 @@ use super::store::Store;
 use super::{PATIENCE, git};
 use crate::files::{Held, Lock, ProjectFile};
 use crate::output::Output;
+use crate::printable::printable;
 
 /// A file and its journal, in the hands of one process.
 pub(super) struct Session<'a> {
@@ -25,18 +26,29 @@ pub(super) struct Session<'a> {
     pub(super) written: Option<Vec<u8>>,
     /// Contents with entries of ours that stood in the file.
     pub(super) held: Vec<Vec<u8>>,
+    /// Entries of ours that somebody edited, each with the file as it was then.
+    edited: Vec<(String, Vec<u8>)>,
 }
 
 impl<'a> Session<'a> {
     pub(super) fn open(store: &'a Store, journal: Journal) -> Result<Self> {
         let file = ProjectFile::open(Path::new(&journal.root), &journal.path, &journal.token)
-            .map_err(|error| anyhow!("{}: {error}", journal.shown().display()))?;
-        Ok(Self { store, journal, file, noted: false, changed: false, written: None, held: Vec::new() })
+            .map_err(|error| anyhow!("{}: {error}", journal.name()))?;
+        Ok(Self {
+            store,
+            journal,
+            file,
+            noted: false,
+            changed: false,
+            written: None,
+            held: Vec::new(),
+            edited: Vec::new(),
+        })
     }
 
     /// Whether a launch can put entries into the file as it is.
     pub(super) fn check(fresh: &Journal, id: &str, entries: &Rc<Entries>) -> Result<()> {
-        let shown = fresh.shown().display().to_string();
+        let shown = fresh.name();
         let failed = |reason: &dyn std::fmt::Display| anyhow!("{shown}: {reason}");
         let file = ProjectFile::open(Path::new(&fresh.root), &fresh.path, &fresh.token);
         let current = file.and_then(|file| file.read()).map_err(|error| failed(&error))?;
@@ -46,7 +58,7 @@ impl<'a> Session<'a> {
     }
 
     fn shown(&self) -> String {
-        self.journal.shown().display().to_string()
+        self.journal.name()
     }
 
     fn named(&self, error: &dyn std::fmt::Display) -> anyhow::Error {
@@ -108,6 +120,11 @@ impl<'a> Session<'a> {
         self.changed = true;
         let replaced = self.file.replace(current.as_ref(), next.as_ref());
         let replaced = replaced.map_err(|error| self.named(&error))?;
+        if let Some(current) =
+            current.as_ref().filter(|held| replaced && !before.stands_for_original(&held.bytes))
+        {
+            self.edited.extend(before.edited(current).into_iter().map(|name| (name, current.bytes.clone())));
+        }
         if replaced && current != users {
             self.held.extend(current.map(|held: Held| held.bytes));
         }
@@ -133,6 +150,20 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Says which entries of ours went that somebody had edited, and where the edit is kept.
+    pub(super) fn tell_of_edited(&mut self, output: Output) -> Result<()> {
+        for (name, file) in std::mem::take(&mut self.edited) {
+            let kept = self.store.keep_save(&file)?;
+            output.message(&format!(
+                "{}: the entry {} of squire was edited, and is taken out; the file with the edit: {}",
+                self.shown(),
+                printable(&name),
+                kept.display()
+            ));
+        }
+        Ok(())
+    }
+
     /// Says so where git holds our entries: to the user the file then looks changed.
     pub(super) fn tell_of_git(&self, since: SystemTime, output: Output) {
         let held: Vec<&[u8]> = self.held.iter().map(Vec::as_slice).collect();
@@ -141,8 +172,8 @@ impl<'a> Session<'a> {
             && git::knows(Path::new(&self.journal.root), &held, since)
         {
             output.message(&format!(
-                "{}: it was staged or committed with entries of squire, which are no longer in it: git diff HEAD -- {}",
-                self.shown(), self.journal.path
+                "{}: it was staged or committed with entries of squire, which are no longer in it: see git status",
+                self.shown()
             ));
         }
     }

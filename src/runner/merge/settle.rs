@@ -55,12 +55,16 @@ fn settle_one(store: &Store, now: &Now, output: Output) -> Result<(PathBuf, Opti
         return nothing;
     }
     let is_settled = !has_dead && journal.directory.is_none();
-    if is_settled && Session::open(store, journal.clone())?.is_the_users()? {
+    // What can't be looked at now is the user's business: nothing of ours is known to be in it.
+    let has_ours =
+        || matches!(Session::open(store, journal.clone()).and_then(|it| it.is_the_users()), Ok(false));
+    if is_settled && !has_ours() {
         store.tidy()?;
         return if journal.is_of_long_ago(time()) { store.remove(lock).and(nothing) } else { nothing };
     }
     let leaver = if has_dead { Leaver::Launch } else { Leaver::Editor };
-    let session = put_back(store, journal, |_, owner| !owner.is_alive(now), output)?;
+    let mut session = put_back(store, journal, |_, owner| !owner.is_alive(now), output)?;
+    session.tell_of_edited(output)?;
     session.tell_of_git(SystemTime::UNIX_EPOCH, output);
     let outcome = (session.journal.shown(), session.changed.then_some(leaver));
     session.close(lock)?;
@@ -74,10 +78,18 @@ fn has_root(journal: &Journal) -> bool {
 
 /// Forgets the launches that ended; gives the files that they had entries in. What is not settled is not forgotten.
 pub fn forget(state: &Path) -> Result<Vec<PathBuf>> {
-    let mut forgotten = Vec::new();
+    let (mut forgotten, now) = (Vec::new(), Now::look());
     for store in Store::all(state) {
         let Some(lock) = store.lock(Duration::ZERO)? else { continue };
         let Ok(Found::Journal(journal)) = store.read() else { continue };
+        if !journal.is_at_rest() && journal.owners().all(|owner| !owner.is_alive(&now)) && !has_root(&journal)
+        {
+            // Nobody knows where it is now: what it was before is kept.
+            forgotten.push(journal.shown());
+            store.remove(lock)?;
+            journal.original().map(|original| store.keep_original(original)).transpose()?;
+            continue;
+        }
         if journal.is_at_rest()
             && (!has_root(&journal) || Session::open(&store, Journal::clone(&journal))?.is_the_users()?)
         {
@@ -93,7 +105,9 @@ pub fn survey(state: &Path) -> Vec<Surveyed> {
     let now = Now::look();
     let stores = Store::all(state);
     let mut surveyed: Vec<Surveyed> = stores.iter().filter_map(|store| Surveyed::of(store, &now)).collect();
-    surveyed.extend(Store::kept(state).into_iter().map(Surveyed::Kept));
+    // A copy that a journal still speaks of is no finding of its own.
+    let alone = |path: &PathBuf| !files::exists(&path.with_extension("json"));
+    surveyed.extend(Store::kept(state).into_iter().filter(alone).map(Surveyed::Kept));
     surveyed
 }
 

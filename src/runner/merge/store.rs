@@ -86,7 +86,9 @@ impl Store {
             Ok(None) => Ok(Found::Nothing),
             Ok(Some(bytes)) => Ok(Journal::read(&bytes)
                 .map_or_else(|reason| broken(&reason), |journal| Found::Journal(Box::new(journal)))),
-            Err(error) if error.raw_os_error().is_none() => Ok(broken(&error.to_string())),
+            Err(error) if error.raw_os_error().is_none() || !files::is_readable(&file) => {
+                Ok(broken(&error.to_string()))
+            }
             Err(error) => Err(error).with_context(|| format!("{} can't be read", file.display())),
         }
     }
