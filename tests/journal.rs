@@ -346,6 +346,34 @@ fn b29_a_journal_that_cannot_be_read_is_laid_aside() {
     }
 }
 
+/// What lies in the journal's place and is none is moved aside whole, a link and a directory included.
+#[test]
+fn b29_what_is_no_file_in_the_journals_place_hinders_nobody() {
+    for is_link in [true, false] {
+        let test = test().write(FILE, ODD).write("elsewhere", "precious");
+        end(launch(&test, "x", "one"), "one");
+        let journal = journal(&test);
+        fs::remove_file(&journal).unwrap();
+        if is_link {
+            std::os::unix::fs::symlink(test.path("elsewhere"), &journal).unwrap();
+        } else {
+            fs::create_dir(&journal).unwrap();
+        }
+        settle(&test, "");
+        let next = test.clone().env("FAKE_AGENT", "exit 7").args(["launch", "cursor", "--quiet"]);
+        let run = next.any_stderr().code(7);
+        assert!(
+            run.stderr.contains(" it was laid aside as ") && run.stderr.lines().count() == 1,
+            "{}",
+            run.stderr
+        );
+        assert_eq!(text(&test), ODD);
+        assert_eq!(fs::read_to_string(test.path("elsewhere")).unwrap(), "precious");
+        let refused = test.clone().args(["clean", "--all"]).any_stdout().any_stderr().code(1);
+        assert!(refused.stderr.contains("nothing was removed: look at "), "{}", refused.stderr);
+    }
+}
+
 /// The journal went during a launch, or was broken: the launch knows itself what it did.
 #[test]
 fn b29_a_journal_that_is_gone_hinders_no_restoring() {
