@@ -102,8 +102,6 @@ fn by_others() -> Vec<Scenario> {
         on_terminal("the group is stopped by SIGSTOP", COUNT).act(|session| {
             session.until_signals(0);
             session.send_to_group(Signal::STOP);
-            // The caller sees the first process of the job stop. A stop that has not happened yet is undone by the
-            // continuation without a trace, and squire can't know that the agent got that already.
             session.until_stopped();
             stop_and_go(session);
             session.until_signals(1);
@@ -174,6 +172,7 @@ fn by_the_agent() -> Vec<Scenario> {
                 let name = format!("the agent stops by {stop}, {order}, {place:?}");
                 scenarios.push(Scenario::new(name, place, script.as_str()).act(|session| {
                     session.stopped();
+                    session.until_stopped();
                     session.order(order);
                     session.until_signals(1);
                     end_of_count(session);

@@ -83,7 +83,9 @@ impl Session {
         Pid::from_raw(i32::try_from(pid).unwrap()).unwrap()
     }
 
-    /// Waits until the agent is stopped.
+    /// Waits until the agent is stopped. Its caller sees the first process of the job stop; a stop of the agent that
+    /// has not happened yet is undone by the continuation without a trace, and squire can't know that the agent got
+    /// that already.
     #[track_caller]
     pub(crate) fn until_stopped(&self) {
         let status = format!("/proc/{}/stat", self.agent().as_raw_nonzero());

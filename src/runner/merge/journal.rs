@@ -107,8 +107,8 @@ impl Journal {
         }
     }
 
-    pub(super) fn bytes(&self) -> Vec<u8> {
-        format!("{}\n", serde_json::json!(self)).into_bytes()
+    pub(super) fn bytes(&self) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec(self)
     }
 
     /// Whether bytes are a content of the latest change: what the original stands behind.
@@ -151,7 +151,9 @@ impl Journal {
                 Some(_) | None => None,
             };
             let servers = self.servers_in(bytes);
-            let is_ours = |name: &str, written: &str| self.is_ours(&servers, name, written);
+            let old_copies: Vec<&Ended> =
+                self.ended.iter().filter(|ended| Self::is_old_copy(ended, &servers)).collect();
+            let is_ours = |name: &str, written: &str| self.is_ours(&old_copies, name, written);
             json_edit::take_out(text, &self.at, &is_ours, self.original(), ours.as_deref()).map_err(told)
         });
         match taken_out {
@@ -299,7 +301,7 @@ impl Journal {
 
     /// While a launch runs, an entry that leads to us is ours, whatever an editor made of it; afterwards one of the same
     /// bytes, and any of an old copy.
-    fn is_ours(&self, servers: &Entries, name: &str, written: &str) -> bool {
+    fn is_ours(&self, old_copies: &[&Ended], name: &str, written: &str) -> bool {
         let mut of_running = self.launches.iter().filter_map(|launch| launch.entries.get(name)).peekable();
         let value = of_running.peek().and_then(|_| squire_strategies::parse_jsonc(written.as_bytes()).ok());
         let mut of_ended = self.ended.iter().filter_map(|ended| ended.entries.get(name)).peekable();
@@ -308,10 +310,7 @@ impl Journal {
             |entry: &Value| value.as_ref().is_some_and(|value| value == entry || leads_to_us(entry, value));
         of_running.any(is_ours)
             || of_ended.any(|entry| Some(entry) == text.as_ref())
-            || self
-                .ended
-                .iter()
-                .any(|ended| ended.entries.contains_key(name) && Self::is_old_copy(ended, servers))
+            || old_copies.iter().any(|ended| ended.entries.contains_key(name))
     }
 }
 

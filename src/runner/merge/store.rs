@@ -104,7 +104,8 @@ impl Store {
 
     /// Writes the journal; it is on the disk afterwards.
     pub(super) fn write(&self, journal: &Journal) -> Result<()> {
-        files::write_lasting(&self.directory, &self.name(), &self.temporary(), &journal.bytes())
+        let bytes = journal.bytes()?;
+        files::write_lasting(&self.directory, &self.name(), &self.temporary(), &bytes)
             .with_context(|| format!("the journal {} can't be written", self.file().display()))
     }
 
