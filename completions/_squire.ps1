@@ -85,7 +85,7 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             break
         }
         'squire;approve' {
-            [CompletionResult]::new('--digest', '--digest', [CompletionResultType]::ParameterName, 'Approve without a question, if this is the digest of the declaration')
+            [CompletionResult]::new('--digest', '--digest', [CompletionResultType]::ParameterName, 'Approve without a question, if this is the digest that the question shows')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break

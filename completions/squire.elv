@@ -76,7 +76,7 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand --help 'Print help'
         }
         &'squire;approve'= {
-            cand --digest 'Approve without a question, if this is the digest of the declaration'
+            cand --digest 'Approve without a question, if this is the digest that the question shows'
             cand -h 'Print help'
             cand --help 'Print help'
         }

@@ -62,7 +62,7 @@ complete -c squire -n "__fish_squire_using_subcommand check" -l agent -d 'Check 
 complete -c squire -n "__fish_squire_using_subcommand check" -l json -d 'Print JSON'
 complete -c squire -n "__fish_squire_using_subcommand check" -l sarif -d 'Print SARIF 2.1.0, which editors and CI show beside the lines'
 complete -c squire -n "__fish_squire_using_subcommand check" -s h -l help -d 'Print help'
-complete -c squire -n "__fish_squire_using_subcommand approve" -l digest -d 'Approve without a question, if this is the digest of the declaration' -r
+complete -c squire -n "__fish_squire_using_subcommand approve" -l digest -d 'Approve without a question, if this is the digest that the question shows' -r
 complete -c squire -n "__fish_squire_using_subcommand approve" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand revoke" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand secret; and not __fish_seen_subcommand_from list set remove check" -s h -l help -d 'Print help'

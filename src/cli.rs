@@ -234,7 +234,7 @@ pub struct Check {
 Examples:
   squire approve docs
   squire approve docs wiki
-  squire approve --digest \"$DIGEST\" docs    # for CI: the declaration of this digest, and no other
+  squire approve --digest \"$DIGEST\" docs    # for CI: the server of this digest, and no other
 
 An approval is of one declaration, word for word, in one place: a project's servers are approved for that project. What
 changes asks again. Exit code 1: a server was not approved.")]
@@ -242,7 +242,7 @@ pub struct Approve {
     /// The servers
     #[arg(value_name = "NAME", required = true)]
     pub names: Vec<String>,
-    /// Approve without a question, if this is the digest of the declaration
+    /// Approve without a question, if this is the digest that the question shows
     #[arg(long, value_name = "HEX")]
     pub digest: Option<String>,
 }
