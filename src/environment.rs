@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
 
@@ -83,4 +84,10 @@ pub fn utf8(path: &Path) -> Result<String> {
         Some(text) => Ok(text.to_owned()),
         None => bail!("{} is not UTF-8, and no agent can be given such a path", path.display()),
     }
+}
+
+/// Seconds since 1970.
+pub fn time() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    now.map_or(0, |since| since.as_secs())
 }

@@ -139,9 +139,8 @@ pub(super) fn ask(
     let screen: Vec<String> = questions.iter().map(|question| question.text(environment)).collect();
     terminal.show(&format!("\n{}\n", screen.join("\n"))).context("the terminal can't be written")?;
     let mut refused = 0;
-    for question in questions {
-        let lines =
-            question.text(environment).lines().map(|line| line.chars().count() / WIDTH + 1).sum::<usize>();
+    for (question, text) in questions.iter().zip(&screen) {
+        let lines = text.lines().map(|line| line.chars().count() / WIDTH + 1).sum::<usize>();
         let long = if lines > SCREEN {
             format!(" ({lines} lines, shown above: look at all of them)")
         } else {

@@ -7,9 +7,9 @@ use anyhow::{Context, Result};
 use serde_json::json;
 
 use super::list::below_home;
-use super::settle;
+use super::{refuse_foreign_here, settle};
 use crate::cli;
-use crate::config::{Directories, Project};
+use crate::config::Directories;
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::output::Output;
@@ -36,9 +36,7 @@ pub fn run(options: &cli::Clean, environment: &Environment) -> Result<Exit> {
     let output = Output::default();
     let directories = Directories::find(environment)?;
     let home = environment.home();
-    let project =
-        environment.directory().ok().and_then(|directory| Project::find(directory, home.as_deref()));
-    directories.refuse_foreign(project.as_ref(), environment)?;
+    refuse_foreign_here(&directories, environment)?;
     let is_settled = settle(environment, output);
     let forgotten = runner::forget(&directories.state).context("not everything could be forgotten")?;
     let is_clean = tell_of_the_rest(&runner::survey(&directories.state), output);

@@ -45,11 +45,16 @@ pub fn settle(environment: &Environment, output: Output) -> bool {
     if !files::exists(&directories.state) {
         return true;
     }
+    refuse_foreign_here(&directories, environment).is_err() || runner::settle(&directories.state, output)
+}
+
+/// Refuses squire's own directories where the repository around the working directory, or somebody else, could have
+/// filled them.
+fn refuse_foreign_here(directories: &Directories, environment: &Environment) -> Result<()> {
     let home = environment.home();
     let project =
         environment.directory().ok().and_then(|directory| Project::find(directory, home.as_deref()));
-    let is_foreign = directories.refuse_foreign(project.as_ref(), environment).is_err();
-    is_foreign || runner::settle(&directories.state, output)
+    directories.refuse_foreign(project.as_ref(), environment)
 }
 
 /// Where a command stands: squire's directories, the project around it and the layers.

@@ -139,7 +139,7 @@ fn refuse_unrecorded(
     let servers = record["servers"].as_array().map(Vec::as_slice).unwrap_or_default();
     let recorded = servers.iter().find(|server| server["name"] == options.name.as_str());
     if recorded.is_some_and(|server| server["digest"] == digest.as_str())
-        || court.approves(declaration, &digest)
+        || court.approval(declaration).is_some()
     {
         return Ok(());
     }

@@ -341,7 +341,7 @@ fn needs(declaration: &Declaration) -> Option<&'static str> {
 /// Why a server that needs the user's word does not run.
 fn reason(standing: &Standing) -> Option<String> {
     match standing {
-        Standing::Approved { .. } => None,
+        Standing::Approved => None,
         Standing::New => Some("not approved".into()),
         Standing::Changed(differences) => {
             Some(format!("changed since it was approved: {}", differences.join(", ")))

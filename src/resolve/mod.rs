@@ -22,10 +22,7 @@ pub use select::{Selection, UnknownSelection};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Approved as it is.
-    Approved {
-        /// Where its program is now, where that is another path than the approved one of the same name.
-        moved: Option<String>,
-    },
+    Approved,
     /// Approved once, and something is different now: each difference as a sentence.
     Changed(Vec<String>),
     /// Never approved.

@@ -66,7 +66,7 @@ impl Approval {
         word: Word,
     ) -> Self {
         let digest = super::digest::digest(&declaration);
-        let time = super::time();
+        let time = crate::environment::time();
         Self { version: VERSION, name: name.into(), place, digest, declaration, binding, time, word }
     }
 

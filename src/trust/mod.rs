@@ -73,26 +73,20 @@ impl Court<'_> {
             Err(error) => return Standing::Changed(vec![format!("{error:#}")]),
         };
         let root = self.project.map_or(Path::new(""), |project| project.root.as_path());
-        let mut moved = None;
         let mut differences = Vec::new();
         for change in now.changes(&approved.binding) {
             match change {
-                Change::Moved { from, to } if is_harmless_move(&from, &to, root) => moved = Some(to),
+                Change::Moved { from, to } if is_harmless_move(&from, &to, root) => {}
                 Change::Moved { from, to } => {
                     differences.push(format!("its program was {from}, and is {to}"));
                 }
                 Change::Other(sentence) => differences.push(sentence),
             }
         }
-        if differences.is_empty() { Standing::Approved { moved } } else { Standing::Changed(differences) }
+        if differences.is_empty() { Standing::Approved } else { Standing::Changed(differences) }
     }
 
-    /// Whether these very words were approved, of whatever tier they are.
-    pub fn approves(&self, declaration: &Declaration, digest: &str) -> bool {
-        self.approval(declaration).is_some_and(|approval| approval.digest == digest)
-    }
-
-    /// The latest approval of these very words.
+    /// The latest approval of these very words, of whatever tier they are.
     pub fn approval(&self, declaration: &Declaration) -> Option<Approval> {
         let digest = digest::digest(&digest::canonical(declaration));
         let (approvals, _) = approvals::load(self.state, &self.place(declaration));
@@ -127,10 +121,4 @@ fn differing_fields(
     let mut names: Vec<String> = changed.chain(gone).map(|name| format!("`{name}`")).collect();
     names.dedup();
     names
-}
-
-/// Seconds since 1970.
-pub(crate) fn time() -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH);
-    now.map_or(0, |since| since.as_secs())
 }

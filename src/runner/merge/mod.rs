@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Context, Result, anyhow};
 
 use super::owner::{Now, Owner};
-use crate::environment::utf8;
+use crate::environment::{time, utf8};
 use crate::files::{self, Lock};
 use crate::output::Output;
 use journal::{Entries, Journal};
@@ -150,8 +150,4 @@ fn lock(store: &Store, journal: &Journal) -> Result<Lock> {
     store.lock(PATIENCE)?.with_context(|| {
         format!("{shown}: another squire has been changing it for {} s; is one stopped?", PATIENCE.as_secs())
     })
-}
-
-fn time() -> u64 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

@@ -7,9 +7,10 @@ use anyhow::Result;
 
 use super::super::owner::{Now, Owner};
 use super::journal::Journal;
+use super::put_back;
 use super::session::Session;
 use super::store::{Found, Store};
-use super::{put_back, time};
+use crate::environment::time;
 use crate::files;
 use crate::output::Output;
 
