@@ -39,9 +39,9 @@ pub fn text(plan: &Plan, program: &str) -> String {
             }
             File::Merge { path, at, entries } => {
                 let _ = writeln!(out, "\nin {path}, below `{at}`, put back after the launch");
-                for (name, entry) in entries {
-                    let entry = masks.apply(&entry.to_string());
-                    let _ = writeln!(out, "  {}: {}", Value::from(name.as_str()), printable(&entry));
+                for (name, entry) in entries.iter() {
+                    let entry = masks.apply(entry);
+                    let _ = writeln!(out, "  {}: {}", Value::from(name), printable(&entry));
                 }
             }
         }

@@ -6,8 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use serde_json::{Map, Value};
-
+use crate::entries::Entries;
 use crate::name::Name;
 
 /// Everything that equips one agent for one launch.
@@ -42,7 +41,7 @@ pub enum File {
         /// The object at the top level that the entries go into.
         at: &'static str,
         /// Our entries; one of the user's with the same name returns after the launch.
-        entries: Map<String, Value>,
+        entries: Entries,
     },
 }
 

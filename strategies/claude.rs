@@ -15,13 +15,14 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::artifacts::{Argument, Artifacts, Code, File, Note, Refusal, Whereabouts};
 use crate::deceptive::spelled_in_json;
+use crate::entries::Members;
 use crate::environment::LOADER_ENVIRONMENT;
 use crate::json;
-use crate::mcp_servers;
+use crate::mcp_servers::{self, Pinned, Reference};
 use crate::placement::{Arity, BareWord, Placement};
 use crate::repository::{self, Found, Unknowable};
 use crate::server::Transport;
@@ -87,14 +88,14 @@ impl Strategy for Claude {
     fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal> {
         let mut artifacts = Artifacts::default();
         let states = states(launch);
-        let mut entries = Map::new();
+        let mut entries: Entries<'_> = Vec::new();
         for server in launch.servers {
-            match mcp_servers::entry(launch, server, pinned) {
+            match mcp_servers::entry(launch, server, PINNED) {
                 Ok(mut entry) => {
                     // Without it the tools of a server that is slow to start miss the first turn.
-                    entry.insert("alwaysLoad".into(), true.into());
-                    entry.insert("timeout".into(), milliseconds(server.agent_timeout()));
-                    entries.insert(server.name.to_string(), entry.into());
+                    entry.push("alwaysLoad", &true);
+                    entry.push("timeout", &milliseconds(server.agent_timeout()));
+                    entries.push((server.name.as_str(), entry));
                 }
                 Err(note) => artifacts.notes.push(note),
             }
@@ -117,26 +118,28 @@ impl Strategy for Claude {
                 artifacts.environment.push((variable.into(), slowest.as_millis().to_string()));
             }
         }
-        artifacts.files.push(File::Private {
-            name: FILE,
-            text: json::pretty(&Value::from_iter([("mcpServers", entries)])),
-        });
+        artifacts.files.push(File::Private { name: FILE, text: mcp_servers::file(&entries) });
         artifacts.arguments.push(Argument { text: "--mcp-config=".into(), file: Some(FILE), server: None });
         Ok(artifacts)
     }
 }
 
 /// A reference that comes out empty where the variable is unset; plain `${X}` would be passed on as text.
-pub(crate) fn pinned(variable: &str) -> String {
-    ["${", variable, ":-}"].concat()
+pub(crate) const PINNED: Reference = ("${", ":-}");
+
+/// Our entries by name.
+type Entries<'a> = Vec<(&'a str, Members)>;
+
+fn has(entries: &Entries<'_>, name: &str) -> bool {
+    entries.iter().any(|(own, _)| *own == name)
 }
 
-pub(crate) fn milliseconds(duration: Duration) -> Value {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX).into()
+pub(crate) fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn approval(entries: &Map<String, Value>) -> Note {
-    let tools: Vec<String> = entries.keys().map(|name| format!("mcp__{name}")).collect();
+fn approval(entries: &Entries<'_>) -> Note {
+    let tools: Vec<String> = entries.iter().map(|(name, _)| format!("mcp__{name}")).collect();
     Note {
         code: Code::AgentApproval,
         server: None,
@@ -209,7 +212,7 @@ fn own_names<'a>(launch: &Launch<'_>, states: &'a States<'_>) -> Vec<&'a str> {
 fn switch_off_the_projects(
     launch: &Launch<'_>,
     states: &States<'_>,
-    entries: &Map<String, Value>,
+    entries: &Entries<'_>,
     artifacts: &mut Artifacts,
 ) {
     match projects(launch, states, entries) {
@@ -235,7 +238,7 @@ fn switch_off_the_projects(
 fn projects<'a>(
     launch: &Launch<'a>,
     states: &States<'_>,
-    entries: &Map<String, Value>,
+    entries: &Entries<'_>,
 ) -> Result<Vec<Found<'a>>, Unknowable<'a>> {
     let word = UsersWord::of(launch, states);
     let files = repository::files(launch.contents, PROJECT_SERVERS);
@@ -252,7 +255,7 @@ fn projects<'a>(
             return Err(Unknowable { place: first.place, reason });
         }
     }
-    found.retain(|found| !entries.contains_key(&found.name));
+    found.retain(|found| !has(entries, &found.name));
     Ok(found)
 }
 
@@ -327,16 +330,15 @@ impl<'a> UsersWord<'a> {
 /// The config whose entries replace the project's: each starts squire, which answers without tools. Claude starts it
 /// with the repository's environment, so what the loader obeys is pinned.
 fn replacing(launch: &Launch<'_>, off: &[Found<'_>]) -> String {
-    let env: Map<String, Value> =
-        LOADER_ENVIRONMENT.iter().map(|name| ((*name).to_string(), pinned(name).into())).collect();
-    let entry = json!({
-        "type": "stdio",
-        "command": launch.gateway.program,
-        "args": launch.gateway.switched_off(launch.agent),
-        "env": env,
-    });
-    let entries: Map<String, Value> = off.iter().map(|found| (found.name.clone(), entry.clone())).collect();
-    spelled_in_json(json::compact(&Value::from_iter([("mcpServers", entries)])))
+    let mut entry = Members::default();
+    entry.push("type", "stdio");
+    entry.push("command", &launch.gateway.program);
+    entry.push("args", &launch.gateway.switched_off(launch.agent));
+    entry.push("env", &Pinned { names: LOADER_ENVIRONMENT, reference: PINNED });
+    let entry = entry.text();
+    let entries: Vec<String> =
+        off.iter().map(|found| [json::compact(&found.name), ":".into(), entry.clone()].concat()).collect();
+    spelled_in_json(["{\"mcpServers\":{", &entries.join(","), "}}"].concat())
 }
 
 /// The project's entry has replaced one of the user's already, and what replaces that one replaces both.
@@ -357,7 +359,7 @@ fn lost_with_them(states: &States<'_>, off: &[Found<'_>]) -> Vec<Note> {
     notes
 }
 
-fn switched_off(launch: &Launch<'_>, states: &States<'_>, entries: &Map<String, Value>) -> Vec<Note> {
+fn switched_off(launch: &Launch<'_>, states: &States<'_>, entries: &Entries<'_>) -> Vec<Note> {
     let mut notes = Vec::new();
     for (place, state) in states {
         match state {
@@ -370,9 +372,7 @@ fn switched_off(launch: &Launch<'_>, states: &States<'_>, entries: &Map<String, 
             }),
             Ok(state) => {
                 let disabled = of_directory(launch, state).map(|project| project.disabled.as_slice());
-                for server in
-                    launch.servers.iter().filter(|server| entries.contains_key(server.name.as_str()))
-                {
+                for server in launch.servers.iter().filter(|server| has(entries, server.name.as_str())) {
                     if disabled.unwrap_or_default().iter().any(|name| name == server.name.as_str()) {
                         notes.push(Note {
                             code: Code::AgentDisabled,

@@ -4,16 +4,17 @@
 //! file, a server's environment is curated, and an unapproved server is absent without a word.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::artifacts::{Artifacts, Code, File, Note, Refusal, Whereabouts};
+use crate::entries::Entries;
 use crate::exposure;
 use crate::json;
 use crate::json_edit;
-use crate::mcp_servers;
+use crate::mcp_servers::{self, Reference};
 use crate::repository;
 use crate::server::Transport;
 use crate::strategy::{Description, Launch, Program, Read, Strategy};
@@ -61,19 +62,19 @@ impl Strategy for Cursor {
             ));
         }
         let mut artifacts = Artifacts::default();
-        let mut entries = Map::new();
+        let mut entries = Entries::default();
         for server in launch.servers {
             if let Some(note) = exposure::note(server, "a file of the project, which may be committed") {
                 artifacts.notes.push(note);
                 continue;
             }
-            match mcp_servers::entry(launch, server, pinned) {
+            match mcp_servers::entry(launch, server, PINNED) {
                 Ok(mut entry) => {
                     // Cursor tells streamable HTTP and SSE apart by itself.
-                    if entry.contains_key("url") {
-                        entry.shift_remove("type");
+                    if entry.get("url").is_some() {
+                        entry.remove("type");
                     }
-                    entries.insert(server.name.to_string(), entry.into());
+                    entries.push(server.name.as_str(), &entry);
                 }
                 Err(note) => artifacts.notes.push(note),
             }
@@ -92,7 +93,7 @@ impl Strategy for Cursor {
             return Ok(artifacts);
         }
         let commands: Vec<String> =
-            entries.keys().map(|name| format!("squire launch cursor -- mcp enable {name}")).collect();
+            entries.names().map(|name| format!("squire launch cursor -- mcp enable {name}")).collect();
         artifacts.notes.push(Note {
             code: Code::AgentApproval,
             server: None,
@@ -116,7 +117,7 @@ const TOO_WIDE: &[(&str, &str)] = &[
 ];
 
 /// Names the project's own servers, where a word of the user's reaches them too.
-fn approved_too(launch: &Launch<'_>, entries: &Map<String, Value>) -> Vec<Note> {
+fn approved_too(launch: &Launch<'_>, entries: &Entries) -> Vec<Note> {
     let found = launch.contents.iter().find(|content| content.read == Read::Merged(FILE));
     let Some((found, bytes)) = found.and_then(|found| Some((found, found.bytes.as_deref().ok()?))) else {
         return Vec::new();
@@ -124,7 +125,7 @@ fn approved_too(launch: &Launch<'_>, entries: &Map<String, Value>) -> Vec<Note> 
     let config = json::parse(bytes).unwrap_or_default();
     let servers = config.get(AT).and_then(Value::as_object).into_iter().flatten();
     let names: Vec<&str> =
-        servers.map(|(name, _)| name.as_str()).filter(|name| !entries.contains_key(*name)).collect();
+        servers.map(|(name, _)| name.as_str()).filter(|name| entries.get(name).is_none()).collect();
     let own = launch.words.iter().take_while(|word| **word != b"--");
     let said = TOO_WIDE.iter().find(|(word, _)| own.clone().any(|own| *own == word.as_bytes()));
     let Some((word, effect)) = said.filter(|_| !names.is_empty()) else { return Vec::new() };
@@ -134,7 +135,7 @@ fn approved_too(launch: &Launch<'_>, entries: &Map<String, Value>) -> Vec<Note> 
 }
 
 /// The project's file as it is now must take the entries: the launch would find out too late.
-fn refuse_unmergeable(launch: &Launch<'_>, entries: &Map<String, Value>) -> Result<(), Refusal> {
+fn refuse_unmergeable(launch: &Launch<'_>, entries: &Entries) -> Result<(), Refusal> {
     let Some(found) = launch.contents.iter().find(|content| content.read == Read::Merged(FILE)) else {
         return Ok(());
     };
@@ -151,9 +152,7 @@ fn refuse_unmergeable(launch: &Launch<'_>, entries: &Map<String, Value>) -> Resu
         .map_err(|error| refusal(Some(error.position), &error.reason, "mend the file, or move it away"))
 }
 
-fn pinned(variable: &str) -> String {
-    ["${env:", variable, "}"].concat()
-}
+const PINNED: Reference = ("${env:", "}");
 
 #[cfg(test)]
 mod tests {
@@ -161,14 +160,15 @@ mod tests {
     use crate::claude::tests::{codes, direct, plan, program};
     use crate::server::ResolvedServer;
     use core::time::Duration;
+    use serde_json::Map;
 
-    fn entries(artifacts: &Artifacts) -> &Map<String, Value> {
+    fn entries(artifacts: &Artifacts) -> Map<String, Value> {
         let [File::Merge { path: ".cursor/mcp.json", at: "mcpServers", entries }] =
             artifacts.files.as_slice()
         else {
             panic!("{artifacts:?}")
         };
-        entries
+        entries.iter().map(|(name, entry)| (name.into(), serde_json::from_str(entry).unwrap())).collect()
     }
 
     #[test]

@@ -1,12 +1,9 @@
 //! The built-in agent: reads a private file in Claude's shape, connects to every server and prints its tools.
 
-use alloc::string::ToString;
-
-use serde_json::{Map, Value};
+use alloc::vec::Vec;
 
 use crate::artifacts::{Argument, Artifacts, File, Refusal};
-use crate::claude::{milliseconds, pinned};
-use crate::json;
+use crate::claude::{PINNED, milliseconds};
 use crate::mcp_servers;
 use crate::server::Transport;
 use crate::strategy::{Description, Launch, Program, Strategy};
@@ -44,20 +41,17 @@ impl Strategy for Inspect {
 
     fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal> {
         let mut artifacts = Artifacts::default();
-        let mut entries = Map::new();
+        let mut entries = Vec::new();
         for server in launch.servers {
-            match mcp_servers::entry(launch, server, pinned) {
+            match mcp_servers::entry(launch, server, PINNED) {
                 Ok(mut entry) => {
-                    entry.insert("startupTimeout".into(), milliseconds(server.agent_startup_timeout()));
-                    entries.insert(server.name.to_string(), entry.into());
+                    entry.push("startupTimeout", &milliseconds(server.agent_startup_timeout()));
+                    entries.push((server.name.as_str(), entry));
                 }
                 Err(note) => artifacts.notes.push(note),
             }
         }
-        artifacts.files.push(File::Private {
-            name: FILE,
-            text: json::pretty(&Value::from_iter([("mcpServers", entries)])),
-        });
+        artifacts.files.push(File::Private { name: FILE, text: mcp_servers::file(&entries) });
         artifacts.arguments.push(Argument { text: "--mcp-config=".into(), file: Some(FILE), server: None });
         Ok(artifacts)
     }

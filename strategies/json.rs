@@ -1,10 +1,10 @@
-//! JSON as agents write and read it: comments and trailing commas on the way in, readable on the way out.
+//! JSON as agents write and read it: comments and trailing commas on the way in, one line on the way out.
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use serde_json::Value;
 
-use crate::deceptive::spelled_in_json;
+use serde::Serialize;
+use serde_json::Value;
 
 /// Reads JSON with comments, trailing commas and a byte order mark (cases B15, B16), as the agents that write it do.
 ///
@@ -73,48 +73,11 @@ fn blank(bytes: &mut [u8]) {
     }
 }
 
-/// Writes JSON for people: two spaces a level, but an array and an object of plain strings on one line.
-pub(crate) fn pretty(value: &Value) -> String {
-    let mut out = String::new();
-    write_value(value, 0, &mut out);
-    out.push('\n');
-    spelled_in_json(out)
-}
-
-/// Writes a value on one line. Its `Display` says the same, piece by piece through a formatter, which takes longer.
-pub fn compact(value: &Value) -> String {
+/// Writes a value on one line. The `Display` of one says the same, piece by piece through a formatter, which takes
+/// longer.
+pub fn compact(value: &(impl Serialize + ?Sized)) -> String {
     // A value can't fail to be written: its keys are strings and its numbers finite.
     serde_json::to_string(value).unwrap_or_default()
-}
-
-fn write_value(value: &Value, depth: usize, out: &mut String) {
-    match value {
-        Value::Object(entries) if depth < 3 && !entries.is_empty() => {
-            out.push('{');
-            for (index, (key, entry)) in entries.iter().enumerate() {
-                out.push_str(if index == 0 { "\n" } else { ",\n" });
-                indent(depth + 1, out);
-                out.push_str(&compact(&Value::from(key.as_str())));
-                out.push_str(": ");
-                write_value(entry, depth + 1, out);
-            }
-            out.push('\n');
-            indent(depth, out);
-            out.push('}');
-        }
-        Value::Object(_)
-        | Value::Array(_)
-        | Value::String(_)
-        | Value::Number(_)
-        | Value::Bool(_)
-        | Value::Null => out.push_str(&compact(value)),
-    }
-}
-
-fn indent(depth: usize, out: &mut String) {
-    for _ in 0..depth {
-        out.push_str("  ");
-    }
 }
 
 #[cfg(test)]
@@ -154,12 +117,6 @@ mod tests {
             {
                 prop_assert_eq!(ours, theirs);
             }
-        }
-
-        #[test]
-        fn pretty_is_read_back_as_the_same_value(text in "\\PC*", number in any::<i64>(), flag in any::<bool>()) {
-            let value = json!({"mcpServers": {"a": {"args": [text, number], "env": {"X": text}, "deep": {"d": {"e": flag}}}}, "empty": {}});
-            prop_assert_eq!(parse(pretty(&value).as_bytes()).unwrap(), value);
         }
     }
 }

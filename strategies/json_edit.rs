@@ -11,8 +11,9 @@ use core::ops::Range;
 use jsonc_parser::ast::{Object, Value as Node};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use crate::entries::Entries;
 use crate::json::compact;
 use crate::splice::{Splice, rebase, splice};
 
@@ -57,14 +58,13 @@ pub fn text(bytes: &[u8]) -> Edited<&str> {
 /// Adds entries to the object `at` of the top level, in place of those of the same name.
 ///
 /// The error says why the text can't be edited.
-pub fn add(text: &str, at: &str, entries: &Map<String, Value>) -> Edited<String> {
+pub fn add(text: &str, at: &str, entries: &Entries) -> Edited<String> {
     let (mark, body) = split_mark(text);
     add_to_body(body, at, entries).map(|added| format!("{mark}{added}"))
 }
 
-fn add_to_body(text: &str, at: &str, entries: &Map<String, Value>) -> Edited<String> {
-    let member =
-        |(name, entry): (&String, &Value)| [compact(&name.as_str().into()), compact(entry)].join(": ");
+fn add_to_body(text: &str, at: &str, entries: &Entries) -> Edited<String> {
+    let member = |(name, entry): (&str, &str)| [&compact(name), entry].join(": ");
     let Some(root) = parse(text)? else {
         let members: Vec<String> = entries.iter().map(member).collect();
         return Ok(format!(
@@ -84,9 +84,9 @@ fn add_to_body(text: &str, at: &str, entries: &Map<String, Value>) -> Edited<Str
     let servers = servers.as_object().ok_or_else(|| no_object(servers, &format!("its `{at}`")))?;
     let mut splices = Vec::new();
     let mut new = Vec::new();
-    for (name, entry) in entries {
+    for (name, entry) in entries.iter() {
         match find(servers, name, text)? {
-            Some(own) => splices.push(Splice { range: bytes(own), text: compact(entry) }),
+            Some(own) => splices.push(Splice { range: bytes(own), text: entry.to_string() }),
             None => new.push(member((name, entry))),
         }
     }
@@ -242,8 +242,8 @@ mod tests {
         crate::json::parse(text.as_bytes()).unwrap()
     }
 
-    fn entries() -> Map<String, Value> {
-        json!({"db": {"command": "squire", "args": ["gateway"]}}).as_object().cloned().unwrap()
+    fn entries() -> Entries {
+        serde_json::from_str("{\"db\": {\"command\":\"squire\",\"args\":[\"gateway\"]}}").unwrap()
     }
 
     #[test]
@@ -272,7 +272,7 @@ mod tests {
 
     fn back(edited: &str, original: Option<&str>, ours: &str) -> Option<String> {
         let is_ours = |name: &str, written: &str| {
-            entries().get(name) == crate::json::parse(written.as_bytes()).ok().as_ref()
+            entries().get(name).map(value) == crate::json::parse(written.as_bytes()).ok()
         };
         take_out(edited, "mcpServers", &is_ours, original, Some(ours)).unwrap()
     }

@@ -1,39 +1,43 @@
 //! The `mcpServers` shape, which several agents share.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use serde_json::{Map, Value};
 
 use crate::artifacts::{Code, Note};
+use crate::deceptive::spelled_in_json;
+use crate::entries::Members;
 use crate::gateway::Gateway;
 use crate::server::{Remote, ResolvedServer, Route, Transport};
 use crate::strategy::Launch;
 
+/// An agent's reference to a variable that may be unset: what stands before its name, and what behind it.
+pub(crate) type Reference = (&'static str, &'static str);
+
 /// One entry: the gateway's command with every variable pinned, or the server's own address.
 ///
-/// `pinned` writes the agent's reference to a variable that may be unset. The error is a note that leaves the
-/// server out: the agent would expand `${` in a string that must stay as it is.
+/// The error is a note that leaves the server out: the agent would expand `${` in a string that must stay as it is.
 pub(crate) fn entry(
     launch: &Launch<'_>,
     server: &ResolvedServer,
-    pinned: fn(&str) -> String,
-) -> Result<Map<String, Value>, Note> {
+    pinned: Reference,
+) -> Result<Members, Note> {
     let entry = match (&server.transport, server.route) {
         (Transport::Http(remote), Route::Direct) => remote_entry("http", remote),
         (Transport::Sse(remote), Route::Direct) => remote_entry("sse", remote),
         (Transport::Builtin | Transport::Stdio(_) | Transport::Dynamic(_), Route::Direct)
         | (_, Route::Gateway) => {
-            let variables = Gateway::variables(server);
             let arguments = launch.gateway.arguments(launch.agent, server);
             let strings = arguments.iter().chain([&launch.gateway.program]);
             refuse_expansion(server, strings.map(|string| (string.as_str(), string.clone())))?;
-            let env: Map<String, Value> =
-                variables.into_iter().map(|name| (name.to_string(), pinned(name).into())).collect();
-            let mut entry = json!({ "type": "stdio", "command": launch.gateway.program });
-            // Moved, while `json!` would copy them: they are most of the entry.
-            entry["args"] = arguments.into();
-            entry["env"] = env.into();
+            let mut entry = Members::default();
+            entry.push("type", "stdio");
+            entry.push("command", &launch.gateway.program);
+            entry.push("args", &arguments);
+            entry.push_long("env", &Pinned { names: &Gateway::variables(server), reference: pinned });
             entry
         }
     };
@@ -45,22 +49,50 @@ pub(crate) fn entry(
         });
         refuse_expansion(server, literals)?;
     }
-    match entry {
-        Value::Object(entry) => Ok(entry),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            Ok(Map::new())
+    Ok(entry)
+}
+
+/// Variables, each with the agent's reference to it.
+pub(crate) struct Pinned<'a> {
+    pub(crate) names: &'a [&'a str],
+    pub(crate) reference: Reference,
+}
+
+impl Serialize for Pinned<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (before, behind) = self.reference;
+        let mut map = serializer.serialize_map(Some(self.names.len()))?;
+        let mut reference = String::new();
+        for name in self.names {
+            reference.clear();
+            reference.extend([before, name, behind]);
+            map.serialize_entry(name, &reference)?;
         }
+        map.end()
     }
 }
 
-fn remote_entry(kind: &str, remote: &Remote) -> Value {
-    let mut entry = json!({ "type": kind, "url": remote.url.literal() });
+fn remote_entry(kind: &str, remote: &Remote) -> Members {
+    let mut entry = Members::default();
+    entry.push("type", kind);
+    entry.push("url", &remote.url.literal());
     if !remote.headers.is_empty() {
-        let headers: Map<String, Value> =
-            remote.headers.iter().map(|(name, text)| (name.clone(), text.literal().into())).collect();
-        entry["headers"] = headers.into();
+        let headers = remote.headers.iter().map(|(name, text)| (name.clone(), text.literal().into()));
+        entry.push("headers", &headers.collect::<Map<String, Value>>());
     }
     entry
+}
+
+/// The text of a file that has entries alone, a line for each member.
+pub(crate) fn file(entries: &[(&str, Members)]) -> String {
+    let mut out = String::from("{\n  \"mcpServers\": {");
+    for (index, (name, entry)) in entries.iter().enumerate() {
+        out.extend([if index == 0 { "\n" } else { ",\n" }, "    \"", name, "\": {"]);
+        entry.write_lines("      ", &mut out);
+        out.push_str("\n    }");
+    }
+    out.push_str(if entries.is_empty() { "}\n}\n" } else { "\n  }\n}\n" });
+    spelled_in_json(out)
 }
 
 /// There is no escape for `${` in these agents, so a string that holds it can't be carried. Each string has its form

@@ -198,7 +198,7 @@ fn entry(launch: &Launch<'_>, server: &ResolvedServer) -> Value {
     };
     entry["enabled"] = true.into();
     // One number for both: OpenCode waits this long for the start and for each call (both seen with 1.18.33).
-    entry["timeout"] = milliseconds(server.agent_timeout().max(server.agent_startup_timeout()));
+    entry["timeout"] = milliseconds(server.agent_timeout().max(server.agent_startup_timeout())).into();
     entry
 }
 
@@ -241,7 +241,7 @@ fn merged(launch: &Launch<'_>, entries: &Map<String, Value>) -> Result<String, R
 }
 
 fn member(key: &str, value: &Value) -> String {
-    [json::compact(&key.into()), json::compact(value)].join(":")
+    [json::compact(key), json::compact(value)].join(":")
 }
 
 /// In JSON text `{env:` stands in a string alone, where an escaped brace is the same brace.

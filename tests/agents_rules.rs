@@ -114,13 +114,14 @@ fn cursor(plan: &Plan, environment: &Variables) -> BTreeMap<String, Entry> {
     for file in &plan.artifacts.files {
         let File::Merge { path, at, entries } = file else { panic!("a private file is not read") };
         assert_eq!((*path, *at), (".cursor/mcp.json", "mcpServers"));
-        for (name, entry) in entries {
+        for (name, entry) in entries.iter() {
+            let entry: Value = serde_json::from_str(entry).unwrap();
             let read = if entry.get("url").is_some() {
-                remote(None, entry, &expand)
+                remote(None, &entry, &expand)
             } else {
-                program(entry, &expand)
+                program(&entry, &expand)
             };
-            servers.insert(name.clone(), read);
+            servers.insert(name.to_owned(), read);
         }
     }
     servers

@@ -25,7 +25,7 @@ use crate::tty::Terminal;
 pub fn run(options: &cli::Approve, environment: &Environment) -> Result<Exit> {
     refuse_in_launch(environment, "approve a server")?;
     let surroundings = Surroundings::find(environment)?;
-    surroundings.directories.refuse_foreign(surroundings.project.as_ref(), environment)?;
+    surroundings.refuse_foreign()?;
     let declared = everything(&surroundings.layers, &surroundings.standings, &|transport: &Transport| {
         transport.remote().is_some()
     })?;

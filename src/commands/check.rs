@@ -78,7 +78,7 @@ fn find(options: &cli::Check, environment: &Environment) -> Result<Vec<Finding>>
         findings: &[of_programs, of_secrets].concat(),
         agents: &views,
     });
-    let foreign = surroundings.directories.refuse_foreign(surroundings.project.as_ref(), environment);
+    let foreign = surroundings.refuse_foreign();
     found.extend(foreign.err().map(|error| refused(&error)));
     Ok(found)
 }

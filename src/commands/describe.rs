@@ -22,7 +22,7 @@ pub fn run(options: &cli::Describe, environment: &Environment) -> Result<Exit> {
         None if options.json => output.data(&format!("{:#}\n", all_as_json(&surroundings.agents()?)))?,
         None => output.data(&all_as_text(&surroundings.agents()?))?,
         Some(agent) => {
-            surroundings.directories.refuse_foreign(surroundings.project.as_ref(), environment)?;
+            surroundings.refuse_foreign()?;
             let agent = surroundings.agent(agent)?;
             let selection = Selection {
                 profiles: options.profiles.clone(),

@@ -46,7 +46,7 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
     }
     let plan = surroundings.plan(&agent, &resolution, &selection, &options.arguments, environment)?;
     if plan.no_session().is_none() {
-        surroundings.directories.refuse_foreign(surroundings.project.as_ref(), environment)?;
+        surroundings.refuse_foreign()?;
         let delivered = resolution.entries_of(&plan.delivered());
         let holders = surroundings.holders(delivered.iter().copied(), environment);
         refuse_missing(&delivered, holders.map_err(|error| anyhow!("nothing was started:\n{error:#}"))?)?;
@@ -83,7 +83,7 @@ fn ask_about(
     {
         return Ok(false);
     }
-    let foreign = surroundings.directories.refuse_foreign(surroundings.project.as_ref(), environment);
+    let foreign = surroundings.refuse_foreign();
     let Some(terminal) = foreign.ok().and_then(|()| Terminal::open().ok()) else { return Ok(false) };
     let court = surroundings.court(environment);
     // One that can't be approved as it is stays left out; `squire approve` says why.

@@ -21,7 +21,7 @@ use crate::secrets::of_declaration;
 pub fn run(options: &cli::List, environment: &Environment) -> Result<Exit> {
     let output = Output::default();
     let surroundings = Surroundings::find(environment)?;
-    surroundings.directories.refuse_foreign(surroundings.project.as_ref(), environment)?;
+    surroundings.refuse_foreign()?;
     // No agent is named: a plain remote server is direct in every agent that speaks its transport.
     let speaks = |transport: &Transport| transport.remote().is_some();
     let resolution = if options.profiles.is_empty() {

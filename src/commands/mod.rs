@@ -20,7 +20,7 @@ mod waiting;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use squire_strategies::{AGENTS, Gateway, Launch, Strategy, Transport};
 
 use crate::config::{self, Directories, Layers, Project, Sources};
@@ -62,6 +62,8 @@ struct Surroundings {
     directories: Directories,
     project: Option<Project>,
     layers: Layers,
+    /// Why squire's own directories can't be trusted, where they can't.
+    foreign: Option<String>,
     /// What the user has said of the servers of others.
     standings: Standings,
     /// What the user's secrets.toml says, read once a server needs it.
@@ -78,17 +80,28 @@ impl Surroundings {
             managed: config::MANAGED_POLICY.as_ref(),
         };
         let layers = config::load(sources)?;
-        let mut surroundings =
-            Self { directories, project, layers, standings: Standings::new(), secrets: OnceCell::new() };
+        let foreign = directories.refuse_foreign(project.as_ref(), environment);
+        let mut surroundings = Self {
+            directories,
+            project,
+            layers,
+            foreign: foreign.err().map(|error| error.to_string()),
+            standings: Standings::new(),
+            secrets: OnceCell::new(),
+        };
         surroundings.judge(environment);
         Ok(surroundings)
     }
 
     /// Judges the servers that others declare. Approvals that a repository could have brought approve nothing.
     fn judge(&mut self, environment: &Environment) {
-        let is_foreign = self.directories.refuse_foreign(self.project.as_ref(), environment).is_err();
-        let others = if is_foreign { Vec::new() } else { community(&self.layers) };
+        let others = if self.foreign.is_some() { Vec::new() } else { community(&self.layers) };
         self.standings = self.court(environment).judge(&others);
+    }
+
+    /// Refuses squire's own directories where a repository, or somebody else, could have filled them.
+    fn refuse_foreign(&self) -> Result<()> {
+        self.foreign.as_ref().map_or(Ok(()), |reason| Err(anyhow!("{reason}")))
     }
 
     fn court<'a>(&'a self, environment: &'a Environment) -> Court<'a> {

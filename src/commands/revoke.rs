@@ -15,7 +15,7 @@ use crate::trust::log::{self, Said};
 pub fn run(options: &cli::Revoke, environment: &Environment) -> Result<Exit> {
     refuse_in_launch(environment, "revoke an approval")?;
     let surroundings = Surroundings::find(environment)?;
-    surroundings.directories.refuse_foreign(surroundings.project.as_ref(), environment)?;
+    surroundings.refuse_foreign()?;
     let state = &surroundings.directories.state;
     let project = surroundings.project_root().map(|root| Place::Project(root.to_string_lossy().into_owned()));
     let mut all_found = true;

@@ -27,7 +27,7 @@ use crate::trust::digest::{canonical, digest};
 /// Runs the command.
 pub fn run(options: &cli::Show, environment: &Environment) -> Result<Exit> {
     let surroundings = Surroundings::find(environment)?;
-    surroundings.directories.refuse_foreign(surroundings.project.as_ref(), environment)?;
+    surroundings.refuse_foreign()?;
     let declared = everything(&surroundings.layers, &surroundings.standings, &|transport: &Transport| {
         transport.remote().is_some()
     })?;

@@ -3,6 +3,7 @@
 //! It holds names and reasons, never a value. An agent that squire became by exec leaves its record behind; the next
 //! command removes the records of processes that have ended.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -104,6 +105,22 @@ fn content(plan: &Plan, digests: &Digests, owner: &Owner, private: &Path) -> Val
     record
 }
 
+/// What a record says of what its process leaves behind.
+#[derive(Deserialize)]
+struct Left<'a> {
+    owner: Owner,
+    #[serde(borrow, default)]
+    private: PrivateFiles<'a>,
+}
+
+#[derive(Default, Deserialize)]
+struct PrivateFiles<'a> {
+    #[serde(borrow)]
+    directory: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    files: Vec<Cow<'a, str>>,
+}
+
 /// Removes the records whose process has ended, and the private files that it left.
 pub(super) fn settle(state: &Path) {
     let directory = directory(state);
@@ -115,15 +132,12 @@ pub(super) fn settle(state: &Path) {
             let _ = files::remove_private(&directory, name);
         }
         let Ok(Some(bytes)) = files::read_private(&directory.join(name)) else { continue };
-        let Ok(record) = serde_json::from_slice::<Value>(&bytes) else { continue };
-        let owner = Owner::deserialize(&record["owner"]);
-        if owner.is_ok_and(|owner| !owner.is_alive(&now)) {
-            let private = &record["private"];
-            let names: Vec<&str> =
-                private["files"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-            let left = private["directory"].as_str();
+        let Ok(Left { owner, private }) = serde_json::from_slice::<Left>(&bytes) else { continue };
+        if !owner.is_alive(&now) {
+            let names: Vec<&str> = private.files.iter().map(|name| &**name).collect();
+            let left = private.directory;
             // The record is all that knows of them: it stays as long as they do.
-            if left.is_none_or(|left| files::remove_left_behind(left.as_ref(), &names).is_ok()) {
+            if left.is_none_or(|left| files::remove_left_behind(left.as_ref().as_ref(), &names).is_ok()) {
                 let _ = files::remove_private(&directory, name);
             }
         }

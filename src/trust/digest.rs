@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
+use squire_strategies::compact_json;
 
 use crate::config::Declaration;
 use crate::declared::written;
@@ -16,7 +17,7 @@ const ALGORITHM: &str = "squire-declaration-v1\n";
 
 /// The digest of a declaration, 64 hexadecimal digits.
 pub fn digest(canonical: &Map<String, Value>) -> String {
-    let text = Value::from(canonical.clone()).to_string();
+    let text = compact_json(canonical);
     hexadecimal(&Sha256::new().chain_update(ALGORITHM).chain_update(text).finalize())
 }
 

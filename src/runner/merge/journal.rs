@@ -5,6 +5,7 @@
 //! editor that read the file before and saves it later brings no entry of ours back.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -12,6 +13,7 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
+use squire_strategies::{Entries, compact_json};
 
 use super::super::json_edit;
 use super::super::owner::{Now, Owner};
@@ -25,9 +27,6 @@ const REMEMBERED: u64 = 24 * 60 * 60;
 const VERSION: u32 = 1;
 
 pub(super) const NOT_TEXT: &str = "it is not UTF-8";
-
-/// Entries by name.
-pub(super) type Entries = Map<String, Value>;
 
 /// The state of one file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,6 +51,37 @@ pub(super) struct Journal {
     launches: Vec<Launch>,
     /// Those that had.
     ended: Vec<Ended>,
+    #[serde(skip)]
+    hashed: Hashed,
+}
+
+/// The digests of contents that this process has met. Hashing is most of what a launch's entries cost.
+#[derive(Clone, Debug, Default)]
+struct Hashed(Rc<RefCell<Vec<Content>>>);
+
+#[derive(Debug)]
+struct Content {
+    bytes: Vec<u8>,
+    digest: String,
+}
+
+impl Hashed {
+    fn digest(&self, bytes: &[u8]) -> String {
+        let mut known = self.0.borrow_mut();
+        if let Some(content) = known.iter().find(|content| content.bytes == bytes) {
+            return content.digest.clone();
+        }
+        let digest = digest(bytes);
+        known.push(Content { bytes: bytes.to_vec(), digest: digest.clone() });
+        digest
+    }
+}
+
+/// It says nothing of the file.
+impl PartialEq for Hashed {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -94,7 +124,13 @@ impl Journal {
             step: Vec::new(),
             launches: Vec::new(),
             ended: Vec::new(),
+            hashed: Hashed::default(),
         }
+    }
+
+    /// A journal that was read, of the file that this one is of: what was hashed for one serves the other.
+    pub(super) fn after(self, earlier: &Self) -> Self {
+        Self { hashed: earlier.hashed.clone(), ..self }
     }
 
     /// Reads one; the error says why it can't be.
@@ -113,7 +149,7 @@ impl Journal {
 
     /// Whether bytes are a content of the latest change: what the original stands behind.
     pub(super) fn stands_for_original(&self, bytes: &[u8]) -> bool {
-        self.step.contains(&digest(bytes))
+        self.step.contains(&self.hashed.digest(bytes))
     }
 
     /// The file's path, for people: it may be a repository's.
@@ -185,7 +221,8 @@ impl Journal {
             mode: held.mode,
         };
         self.original = users.map(text);
-        self.step = [current, next].into_iter().flatten().map(|held| digest(&held.bytes)).collect();
+        self.step =
+            [current, next].into_iter().flatten().map(|held| self.hashed.digest(&held.bytes)).collect();
     }
 
     /// Whether no launch has entries in the file.
@@ -215,8 +252,8 @@ impl Journal {
 
     /// Names that a running launch gives another meaning, each with the launch's process.
     pub(super) fn clashes(&self, entries: &Entries) -> Vec<(String, i32)> {
-        let differs = |launch: &Launch, (name, entry): (&String, &Value)| {
-            launch.entries.get(name).is_some_and(|theirs| theirs != entry).then(|| name.clone())
+        let differs = |launch: &Launch, (name, entry): (&str, &str)| {
+            launch.entries.get(name).is_some_and(|theirs| theirs != entry).then(|| name.to_owned())
         };
         self.launches
             .iter()
@@ -242,8 +279,9 @@ impl Journal {
             launches.into_iter().partition(|launch: &Launch| has_ended(&launch.id, &launch.owner));
         self.launches = running;
         for launch in ended {
-            let entries =
-                launch.entries.iter().map(|(name, entry)| (name.clone(), digest_of(entry))).collect();
+            let digests =
+                launch.entries.iter().map(|(name, entry)| (name.to_owned(), digest(entry.as_bytes())));
+            let entries = digests.collect();
             // Of launches with the same entries the last is enough.
             self.ended.retain(|ended| ended.entries != entries);
             self.ended.push(Ended { time, entries });
@@ -266,7 +304,8 @@ impl Journal {
         match self.launches.as_slice() {
             [alone] => Cow::Borrowed(&alone.entries),
             launches => {
-                Cow::Owned(launches.iter().flat_map(|launch| Entries::clone(&launch.entries)).collect())
+                let overlaid = |all: Entries, launch: &Launch| all.overlaid(&launch.entries);
+                Cow::Owned(launches.iter().fold(Entries::default(), overlaid))
             }
         }
     }
@@ -275,16 +314,17 @@ impl Journal {
     pub(super) fn edited(&self, current: &Held) -> Vec<String> {
         let servers = self.servers_in(&current.bytes);
         let is_edited = |name: &str, value: &Value| {
-            let entries = self.launches.iter().filter_map(|launch| launch.entries.get(name));
-            entries.clone().all(|entry| entry != value)
-                && entries.clone().any(|entry| leads_to_us(entry, value))
+            let of_launches = self.launches.iter().filter_map(|launch| read_entry(&launch.entries, name));
+            let entries: Vec<Value> = of_launches.collect();
+            entries.iter().all(|entry| entry != value)
+                && entries.iter().any(|entry| leads_to_us(entry, value))
         };
         let edited = servers.iter().filter(|(name, value)| is_edited(name, value));
         edited.map(|(name, _)| name.clone()).collect()
     }
 
     /// The entries of a file, as far as it has any.
-    fn servers_in(&self, bytes: &[u8]) -> Entries {
+    fn servers_in(&self, bytes: &[u8]) -> Map<String, Value> {
         let parsed = squire_strategies::parse_jsonc(bytes).ok();
         let servers = parsed.as_ref().and_then(|parsed| parsed.get(&self.at)).and_then(Value::as_object);
         servers.cloned().unwrap_or_default()
@@ -292,7 +332,7 @@ impl Journal {
 
     /// Whether a file has all entries of a launch that ended, whatever their layout: then it is an old copy. A single
     /// one of the like the user may have written by hand.
-    fn is_old_copy(ended: &Ended, servers: &Entries) -> bool {
+    fn is_old_copy(ended: &Ended, servers: &Map<String, Value>) -> bool {
         let has = |(name, digest): (&String, &String)| {
             servers.get(name).is_some_and(|value| digest_of(value) == *digest)
         };
@@ -302,12 +342,13 @@ impl Journal {
     /// While a launch runs, an entry that leads to us is ours, whatever an editor made of it; afterwards one of the same
     /// bytes, and any of an old copy.
     fn is_ours(&self, old_copies: &[&Ended], name: &str, written: &str) -> bool {
-        let mut of_running = self.launches.iter().filter_map(|launch| launch.entries.get(name)).peekable();
+        let mut of_running =
+            self.launches.iter().filter_map(|launch| read_entry(&launch.entries, name)).peekable();
         let value = of_running.peek().and_then(|_| squire_strategies::parse_jsonc(written.as_bytes()).ok());
         let mut of_ended = self.ended.iter().filter_map(|ended| ended.entries.get(name)).peekable();
         let text = of_ended.peek().map(|_| digest(written.as_bytes()));
         let is_ours =
-            |entry: &Value| value.as_ref().is_some_and(|value| value == entry || leads_to_us(entry, value));
+            |entry: Value| value.as_ref().is_some_and(|value| *value == entry || leads_to_us(&entry, value));
         of_running.any(is_ours)
             || of_ended.any(|entry| Some(entry) == text.as_ref())
             || old_copies.iter().any(|ended| ended.entries.contains_key(name))
@@ -330,9 +371,14 @@ fn leads_to_us(entry: &Value, edited: &Value) -> bool {
     starts || (entry["url"].is_string() && entry["url"] == edited["url"])
 }
 
+/// An entry of ours as a value.
+fn read_entry(entries: &Entries, name: &str) -> Option<Value> {
+    serde_json::from_str(entries.get(name)?).ok()
+}
+
 /// The digest of an entry as we write it.
 fn digest_of(entry: &Value) -> String {
-    digest(entry.to_string().as_bytes())
+    digest(compact_json(entry).as_bytes())
 }
 
 fn digest(bytes: &[u8]) -> String {

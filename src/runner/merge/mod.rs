@@ -15,12 +15,13 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, anyhow};
+use squire_strategies::Entries;
 
 use super::owner::{Now, Owner};
 use crate::environment::{time, utf8};
 use crate::files::{self, Lock};
 use crate::output::Output;
-use journal::{Entries, Journal};
+use journal::Journal;
 use session::Session;
 pub(super) use settle::{Leaver, settle};
 pub use settle::{Surveyed, forget, survey};
@@ -97,7 +98,7 @@ impl Merged {
         let lock = lock(&self.store, &self.journal)?;
         // What was removed or broken meanwhile is known from the beginning of the launch.
         let journal = match self.store.read()? {
-            Found::Journal(journal) if journal.holds(&self.id) => *journal,
+            Found::Journal(journal) if journal.holds(&self.id) => journal.after(&self.journal),
             Found::Journal(_) | Found::Nothing | Found::Broken(_) => self.journal,
         };
         let now = Now::look();

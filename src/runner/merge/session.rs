@@ -5,8 +5,9 @@ use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Result, anyhow, bail};
+use squire_strategies::Entries;
 
-use super::journal::{Entries, Journal};
+use super::journal::Journal;
 use super::store::Store;
 use super::{PATIENCE, git};
 use crate::files::{Held, Lock, ProjectFile};

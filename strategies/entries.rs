@@ -1,0 +1,137 @@
+//! Entries of an agent's file by name, each as the JSON that is written.
+
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::ser::{Error, Serialize, SerializeMap, Serializer};
+use serde_json::value::RawValue;
+
+use crate::json::compact;
+
+/// The members of one object, each value as JSON on one line.
+///
+/// A launch names some forty variables for each server: they are written once, without a value of JSON in between.
+#[derive(Debug, Default)]
+pub(crate) struct Members(Vec<(&'static str, String)>);
+
+/// About as much as the variables of one entry take.
+const CAPACITY: usize = 2048;
+
+impl Members {
+    pub(crate) fn push(&mut self, key: &'static str, value: &(impl Serialize + ?Sized)) {
+        self.0.push((key, compact(value)));
+    }
+
+    /// A value as long as the variables of an entry.
+    pub(crate) fn push_long(&mut self, key: &'static str, value: &impl Serialize) {
+        let mut text = Vec::with_capacity(CAPACITY);
+        // It can't fail, as [`compact`] can't.
+        let _ = serde_json::to_writer(&mut text, value);
+        self.0.push((key, String::from_utf8(text).unwrap_or_default()));
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Option<&str> {
+        self.0.iter().find(|(own, _)| *own == key).map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn remove(&mut self, key: &str) {
+        self.0.retain(|(own, _)| *own != key);
+    }
+
+    /// Lines for people, each behind the indentation.
+    pub(crate) fn write_lines(&self, indentation: &str, out: &mut String) {
+        for (index, (key, value)) in self.0.iter().enumerate() {
+            out.extend([if index == 0 { "\n" } else { ",\n" }, indentation, "\"", key, "\": ", value]);
+        }
+    }
+
+    /// All of it on one line.
+    pub(crate) fn text(&self) -> String {
+        let length: usize = self.0.iter().map(|(key, value)| key.len() + value.len() + 4).sum();
+        let mut out = String::with_capacity(length + 2);
+        out.push('{');
+        for (index, (key, value)) in self.0.iter().enumerate() {
+            out.extend([if index == 0 { "" } else { "," }, "\"", key, "\":", value]);
+        }
+        out.push('}');
+        out
+    }
+}
+
+/// Entries in their order, each as one line of JSON.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entries(Vec<(String, String)>);
+
+impl Entries {
+    pub(crate) fn push(&mut self, name: &str, entry: &Members) {
+        self.0.push((name.to_string(), entry.text()));
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The names, in their order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Names and entries, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, entry)| (name.as_str(), entry.as_str()))
+    }
+
+    /// The entry of a name.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.iter().find(|(own, _)| *own == name).map(|(_, entry)| entry)
+    }
+
+    /// Both; of two entries of one name the later one, in the place of the first.
+    #[must_use]
+    pub fn overlaid(mut self, later: &Self) -> Self {
+        for (name, entry) in &later.0 {
+            match self.0.iter_mut().find(|(own, _)| own == name) {
+                Some((_, own)) => own.clone_from(entry),
+                None => self.0.push((name.clone(), entry.clone())),
+            }
+        }
+        self
+    }
+}
+
+impl Serialize for Entries {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, entry) in self.iter() {
+            let entry: &RawValue = serde_json::from_str(entry).map_err(S::Error::custom)?;
+            map.serialize_entry(name, entry)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+        impl<'de> Visitor<'de> for Object {
+            type Value = Entries;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
+                let mut entries = Entries::default();
+                while let Some((name, entry)) = map.next_entry::<String, Box<RawValue>>()? {
+                    entries.0.push((name, Box::<str>::from(entry).into()));
+                }
+                Ok(entries)
+            }
+        }
+        deserializer.deserialize_map(Object)
+    }
+}
