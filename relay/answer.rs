@@ -1,0 +1,74 @@
+//! Answers of the relay's own.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde_json::value::RawValue;
+
+use crate::edit::string;
+
+/// The codes of the relay's own errors. They lie in the range that JSON-RPC leaves to implementations, apart from
+/// those that MCP has taken (-32002, -32020 to -32022, -32042).
+pub mod code {
+    /// A line that is not JSON (JSON-RPC 2.0, section 5.1).
+    pub const NOT_JSON: i32 = -32700;
+    /// JSON that is no message, or one that two readers could take differently.
+    pub const NOT_MESSAGE: i32 = -32600;
+    /// The server ended, could not be started, or has failed for this launch.
+    pub const SERVER: i32 = -32081;
+    /// The server did not answer in time; the call was cancelled.
+    pub const TIMEOUT: i32 = -32082;
+    /// The way to a remote server failed.
+    pub const TRANSPORT: i32 = -32083;
+    /// The relay itself can't pass it on: too long, or more than it holds.
+    pub const RELAY: i32 = -32084;
+    /// Policy refuses it.
+    pub const POLICY: i32 = -32085;
+}
+
+/// Whether the server may have done what it was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Completed {
+    /// It was not asked.
+    No,
+    /// It was asked, and nobody knows.
+    Perhaps,
+}
+
+/// An error for a request of this id. The data tells programs what the sentence tells people.
+pub(crate) fn error(id: Option<&str>, code: i32, sentence: &str, completed: Completed) -> Vec<u8> {
+    let (id, sentence) = (id.unwrap_or("null"), string(sentence));
+    let completed = match completed {
+        Completed::No => "no",
+        Completed::Perhaps => "perhaps",
+    };
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":{sentence},\"data\":{{\"by\":\"squire\",\"completed\":\"{completed}\"}}}}}}"
+    )
+    .into_bytes()
+}
+
+/// A result for a request of this id, from JSON text.
+pub(crate) fn result(id: &str, result: &str) -> Vec<u8> {
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}").into_bytes()
+}
+
+/// The word to a server that a request is no longer waited for.
+pub(crate) fn cancelled(id: &str, reason: &str) -> Vec<u8> {
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{\"requestId\":{id},\"reason\":{}}}}}",
+        string(reason)
+    )
+    .into_bytes()
+}
+
+/// A notification without parameters.
+pub(crate) fn notification(method: &str) -> Vec<u8> {
+    format!("{{\"jsonrpc\":\"2.0\",\"method\":{}}}", string(method)).into_bytes()
+}
+
+/// An id as it stands in the message that is answered.
+pub(crate) fn raw(id: &RawValue) -> String {
+    id.get().into()
+}

@@ -1,0 +1,37 @@
+//! What squire's gateway does with each message between an agent and a server. Pure: lines and times in, actions out.
+//!
+//! [`Relay`] is told of every line of either side, of the server's start and end, and of the time; it answers with
+//! [`Action`]s for the one who holds the pipes. A line that policy does not touch goes on as the bytes that came. Where
+//! policy touches one, the rest of it keeps its bytes ([`edit`]): a value that was read and written again would lose
+//! what no reader knows, and numbers and orders that agents keep caches by.
+//!
+//! The protocol's revisions from 2024-11-05 to 2026-07-28 differ for the relay in one thing: those with `initialize`
+//! have a session that a restarted server has to be brought back into; 2026-07-28 has none.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod action;
+mod answer;
+mod cap;
+mod edit;
+mod hello;
+mod message;
+mod pending;
+mod policy;
+mod relay;
+mod supervision;
+mod tools;
+
+pub use action::{Action, Call, Note, Outcome};
+pub use answer::code;
+pub use policy::{Policy, Spill};
+pub use relay::Relay;
+pub use supervision::backoff;
+
+/// Milliseconds on a clock that never goes back; the caller chooses its beginning.
+pub type Time = u64;

@@ -1,0 +1,229 @@
+//! What kind of message a line is. Only the envelope and what policy looks at is read, where it stands.
+
+use alloc::borrow::Cow;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// A line's message, which borrows from the line.
+#[derive(Debug)]
+pub(crate) enum Message<'a> {
+    Request { id: &'a RawValue, method: Cow<'a, str>, params: Option<&'a RawValue> },
+    Notification { method: Cow<'a, str>, params: Option<&'a RawValue> },
+    Response { id: &'a RawValue, result: Option<&'a RawValue> },
+    /// Several messages in one line (revision 2025-03-26).
+    Batch(Vec<&'a RawValue>),
+    /// JSON that is no message, or one that two readers could take differently: why.
+    Flawed { id: Option<&'a RawValue>, why: String },
+    /// No JSON at all.
+    Noise,
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    method: Option<Text<'a>>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    error: Option<&'a RawValue>,
+}
+
+/// A member that is there, `null` too.
+fn present<'de: 'a, 'a, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<&'a RawValue>, D::Error> {
+    Deserialize::deserialize(deserializer).map(Some)
+}
+
+/// A string, borrowed where it has no escapes.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+pub(crate) struct Text<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
+
+/// Reads one line, without its line end.
+pub(crate) fn read(line: &[u8]) -> Message<'_> {
+    let Ok(text) = core::str::from_utf8(line) else { return Message::Noise };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim();
+    read_text(text)
+}
+
+/// Reads one message.
+pub(crate) fn read_text(text: &str) -> Message<'_> {
+    match text.as_bytes().first() {
+        Some(b'{') => {}
+        Some(b'[') => {
+            return serde_json::from_str(text).map_or(Message::Noise, Message::Batch);
+        }
+        _ => return Message::Noise,
+    }
+    match serde_json::from_str::<Envelope<'_>>(text) {
+        Ok(Envelope { id: Some(id), method: Some(Text(method)), params, .. }) if is_id(id) => {
+            Message::Request { id, method, params }
+        }
+        Ok(Envelope { id: None, method: Some(Text(method)), params, .. }) => {
+            Message::Notification { method, params }
+        }
+        Ok(Envelope { id: Some(id), method: None, result, error, .. })
+            if result.is_some() != error.is_some() =>
+        {
+            Message::Response { id, result }
+        }
+        Ok(envelope) => Message::Flawed { id: envelope.id, why: "it is no JSON-RPC message".to_string() },
+        Err(error) if error.is_data() => {
+            // A key that comes twice, or a method that is no string.
+            let id = serde_json::from_str::<Id<'_>>(text).ok().and_then(|id| id.id);
+            Message::Flawed { id, why: error.to_string() }
+        }
+        Err(_) => Message::Noise,
+    }
+}
+
+#[derive(Deserialize)]
+struct Id<'a> {
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+}
+
+/// JSON-RPC 2.0, section 4: a string or a number; `null` is an id that nobody can be answered by.
+fn is_id(id: &RawValue) -> bool {
+    matches!(id.get().as_bytes().first(), Some(b'"' | b'-' | b'0'..=b'9'))
+}
+
+/// An id for comparing: 1 and "1" differ, while a string is the same however it is escaped.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Key {
+    Text(String),
+    Other(String),
+}
+
+impl Key {
+    pub(crate) fn of(id: &RawValue) -> Self {
+        let raw = id.get();
+        if !raw.contains('\\')
+            && let Some(text) = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'))
+        {
+            return Self::Text(text.to_string());
+        }
+        serde_json::from_str::<String>(raw).map_or_else(|_| Self::Other(raw.to_string()), Self::Text)
+    }
+}
+
+/// What policy reads of a request's parameters.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Params<'a> {
+    #[serde(borrow, default)]
+    pub(crate) name: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub(crate) arguments: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "_meta")]
+    pub(crate) meta: Option<Meta<'a>>,
+}
+
+/// The metadata of a request that the relay reads.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Meta<'a> {
+    #[serde(borrow, default, rename = "progressToken")]
+    pub(crate) progress_token: Option<&'a RawValue>,
+    /// Revision 2026-07-28: the capabilities come with every request.
+    #[serde(borrow, default, rename = "io.modelcontextprotocol/clientCapabilities")]
+    pub(crate) capabilities: Option<&'a RawValue>,
+}
+
+impl<'a> Params<'a> {
+    /// Reads them; the error says what two readers could take differently.
+    pub(crate) fn read(params: Option<&'a RawValue>) -> Result<Self, String> {
+        match params {
+            Some(params) if params.get().starts_with('{') => {
+                serde_json::from_str(params.get()).map_err(|error| error.to_string())
+            }
+            _ => Ok(Self::default()),
+        }
+    }
+}
+
+/// The members `requestId` and `progressToken` of a notification's parameters.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct About<'a> {
+    #[serde(borrow, default, rename = "requestId")]
+    pub(crate) request: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "progressToken")]
+    pub(crate) progress_token: Option<&'a RawValue>,
+}
+
+impl<'a> About<'a> {
+    pub(crate) fn read(params: Option<&'a RawValue>) -> Self {
+        params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+
+    fn kind(line: &str) -> String {
+        match read(line.as_bytes()) {
+            Message::Request { id, method, params } => {
+                format!("request {} {method} {}", id.get(), params.map_or("-", RawValue::get))
+            }
+            Message::Notification { method, .. } => format!("notification {method}"),
+            Message::Response { id, result } => {
+                format!("response {} {}", id.get(), result.map_or("error", RawValue::get))
+            }
+            Message::Batch(members) => format!("batch of {}", members.len()),
+            Message::Flawed { id, why } => format!("flawed {} {why}", id.map_or("-", RawValue::get)),
+            Message::Noise => "noise".into(),
+        }
+    }
+
+    #[test]
+    fn lines_of_every_kind() {
+        for (line, expected) in [
+            (r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":1.0}}"#, "request 1 a {\"x\":1.0}"),
+            (r#" {"id":"\u0031","m":0,"method":"\u0061"} "#, "request \"\\u0031\" a -"),
+            (r#"{"method":"n"}"#, "notification n"),
+            (r#"{"id":1,"result":null}"#, "response 1 null"),
+            (r#"{"id":-1,"error":{"code":1}}"#, "response -1 error"),
+            (r#"[{"method":"n"},{}]"#, "batch of 2"),
+            (r#"{"id":1,"result":1,"error":2}"#, "flawed 1 it is no JSON-RPC message"),
+            (r#"{"id":null,"method":"m"}"#, "flawed null it is no JSON-RPC message"),
+            (r#"{"id":[1],"method":"m"}"#, "flawed [1] it is no JSON-RPC message"),
+            (r#"{"jsonrpc":"2.0"}"#, "flawed - it is no JSON-RPC message"),
+            ("null", "noise"),
+            ("", "noise"),
+            ("npm warn", "noise"),
+            (r#"{"id":1,"#, "noise"),
+            ("\u{feff}{\"method\":\"n\"}\r", "notification n"),
+        ] {
+            assert_eq!(kind(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_comes_twice_is_flawed() {
+        for line in [
+            r#"{"id":1,"method":"a","method":"b"}"#,
+            r#"{"id":1,"method":"a","\u006dethod":"b"}"#,
+            r#"{"id":1,"method":"a","params":{},"params":{}}"#,
+            r#"{"id":1,"method":5}"#,
+        ] {
+            assert!(kind(line).starts_with("flawed 1"), "{}", kind(line));
+        }
+        assert!(kind(r#"{"id":1,"id":2,"method":"a"}"#).starts_with("flawed -"));
+        assert!(kind(r#"{"id":1,"result":1,"result":2}"#).starts_with("flawed 1"));
+    }
+
+    #[test]
+    fn ids_keep_their_type() {
+        let key = |text: &str| Key::of(serde_json::from_str(text).unwrap());
+        assert_ne!(key("1"), key("\"1\""));
+        assert_eq!(key("\"\\u0031\""), key("\"1\""));
+        assert_ne!(key("1"), key("1.0"));
+    }
+}

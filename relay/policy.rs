@@ -1,0 +1,30 @@
+//! What policy says of one server, for the relay to keep.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+
+use crate::Time;
+
+/// Policy of one server.
+pub struct Policy {
+    /// Whether the agent may see and call a tool of this name.
+    pub allows: Box<dyn Fn(&str) -> bool>,
+    /// How many bytes the result of a call may have; what is longer is cut.
+    pub result_limit: usize,
+    /// How long a call may take without a word of progress.
+    pub timeout: Time,
+    /// How long the server may take until it answers the first request.
+    pub startup_timeout: Time,
+    /// How many failures in a row end the attempts.
+    pub max_restarts: u32,
+    /// What the audit keeps of a call's arguments, as JSON text.
+    pub seal: Box<dyn Fn(&str) -> Option<String>>,
+    /// The server's name, for sentences.
+    pub name: String,
+}
+
+/// Where results that were cut are kept whole.
+pub trait Spill {
+    /// Keeps one; gives the file's path, or `None` where it is not kept.
+    fn keep(&mut self, result: &str) -> Option<String>;
+}
