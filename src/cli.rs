@@ -237,7 +237,8 @@ Examples:
   squire approve --digest \"$DIGEST\" docs    # for CI: the server of this digest, and no other
 
 An approval is of one declaration, word for word, in one place: a project's servers are approved for that project. What
-changes asks again. Exit code 1: a server was not approved.")]
+changes asks again. A server that stands in the project's .mcp.json or opencode.json alone is approved the same way: a
+launch then leaves it on. Exit code 1: a server was not approved.")]
 pub struct Approve {
     /// The servers
     #[arg(value_name = "NAME", required = true)]

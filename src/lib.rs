@@ -83,11 +83,9 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
 }
 
 fn exit_of(failure: &anyhow::Error, is_launch: bool) -> Exit {
-    if let Some(not_runnable) = failure.downcast_ref::<runner::NotRunnable>() {
-        return not_runnable.exit();
-    }
     if is_launch {
-        return Exit::LAUNCH;
+        let not_runnable = failure.downcast_ref::<runner::NotRunnable>();
+        return not_runnable.map_or(Exit::LAUNCH, runner::NotRunnable::exit);
     }
     let is_usage = failure.is::<resolve::UnknownSelection>()
         || failure.is::<commands::man::UnknownSubcommand>()

@@ -20,7 +20,8 @@ use crate::claude::milliseconds;
 use crate::deceptive::spelled_in_json;
 use crate::exposure;
 use crate::json;
-use crate::repository::{self, Unknowable};
+use crate::repository::{self, Entries, Unknowable};
+use crate::repository_server::{self, Dialect, RepositoryServer, UNCLEAR};
 use crate::server::{ResolvedServer, Route, Transport};
 use crate::strategy::{Base, Content, Description, Launch, Program, Read, Strategy};
 use crate::taken::{self, Taken};
@@ -35,7 +36,15 @@ const NO_PROJECT: &str = "OPENCODE_DISABLE_PROJECT_CONFIG";
 const PROJECT: &[&str] =
     &["opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"];
 /// What keeps a server of the project's on.
-const KEEP: &str = "to keep it, write `{\"mcp\": {\"NAME\": {\"enabled\": true}}}` into your own OpenCode config, or launch with --agent-servers";
+const KEEP: &str = "or write `{\"mcp\": {\"NAME\": {\"enabled\": true}}}` into your own OpenCode config, or launch with --agent-servers";
+/// An entry of opencode.json, in whose text `{env:X}` and `{file:x}` are replaced.
+const DIALECT: Dialect = Dialect {
+    command,
+    variables: "environment",
+    directory: Some("cwd"),
+    references: &["{env:"],
+    uncovered: &[("{file:", "what `{file:` puts into it is not looked at")],
+};
 const CONFIG: Base = Base::Variable("XDG_CONFIG_HOME", ".config");
 
 impl Strategy for OpenCode {
@@ -80,8 +89,20 @@ impl Strategy for OpenCode {
         ]
     }
 
+    fn repository_servers(
+        &self,
+        contents: &[Content],
+        unquoted: &[String],
+    ) -> Result<Vec<RepositoryServer>, String> {
+        let files = repository::files(contents, PROJECT);
+        let of_project = |bytes: &[u8]| of_project(bytes, unquoted);
+        repository_server::servers(files, &of_project, &Map::new(), &DIALECT)
+            .map_err(|unknowable| unknowable.located())
+    }
+
     fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal> {
         let mut artifacts = Artifacts::default();
+        let declared = |content: &Content, bytes: &[u8]| declared(content, bytes, launch.unquoted);
         let taken = taken::names(launch.contents, declared, &mut artifacts.notes);
         let mut entries = Map::new();
         let off = |name: &str| (name.to_string(), json!({ "enabled": false }));
@@ -89,7 +110,7 @@ impl Strategy for OpenCode {
             match projects(launch) {
                 Ok(found) if launch.strict => drop(found),
                 Ok(found) => {
-                    artifacts.notes.extend(repository::notes(&found, KEEP));
+                    repository::tell(&found, KEEP, &mut artifacts);
                     entries.extend(found.iter().map(|found| off(&found.name)));
                 }
                 Err(unknowable) => leave_the_project_out(&unknowable, &mut artifacts),
@@ -146,20 +167,47 @@ fn projects<'a>(launch: &Launch<'a>) -> Result<Vec<repository::Found<'a>>, Unkno
     let is_enabled = |name: &str| {
         own.iter().any(|config| config.get("mcp").and_then(|mcp| mcp.get(name)) == Some(&enabled))
     };
-    repository::found(repository::files(launch.contents, PROJECT), of_project, &is_enabled)
+    let of_project = |bytes: &[u8]| of_project(bytes, launch.unquoted);
+    let files = repository::files(launch.contents, PROJECT);
+    repository::found(files, &of_project, launch.approved, &is_enabled)
 }
 
-/// The servers that a project's file switches on. In its keys a substitution would make another name.
-fn of_project(bytes: &[u8]) -> Result<Vec<String>, String> {
+/// The servers that a project's file switches on.
+fn of_project(bytes: &[u8], unquoted: &[String]) -> Result<Entries, String> {
+    let mut config = parsed(bytes, unquoted)?;
+    let Some(Value::Object(servers)) = config.get_mut("mcp").map(Value::take) else { return Ok(Vec::new()) };
+    let is_on = |entry: &Value| entry.get("enabled") != Some(&Value::Bool(false));
+    Ok(servers.into_iter().filter(|(_, entry)| is_on(entry)).collect())
+}
+
+/// A config file as OpenCode reads it, which is not known where a substitution makes a name, or where a value of the
+/// environment could end the string that it is put into.
+fn parsed(bytes: &[u8], unquoted: &[String]) -> Result<Value, String> {
     let config = json::parse(bytes).map_err(|error| error.to_string())?;
     let servers = config.get("mcp").and_then(Value::as_object);
     let mut keys = config.as_object().into_iter().chain(servers).flat_map(Map::keys);
     if keys.any(|key| key.contains("{env:") || key.contains("{file:")) {
         return Err("a substitution stands in a name".into());
     }
-    let on =
-        servers.into_iter().flatten().filter(|(_, entry)| entry.get("enabled") != Some(&Value::Bool(false)));
-    Ok(on.map(|(name, _)| name.clone()).collect())
+    let text = String::from_utf8_lossy(bytes);
+    let mut substituted = text.split("{env:").skip(1).filter_map(|rest| rest.split_once('}'));
+    match substituted.find(|(name, _)| unquoted.iter().any(|unquoted| unquoted == name)) {
+        Some((name, _)) => Err(format!(
+            "{{env:{name}}} is replaced in its text, and the value has a quote, a backslash or a control character"
+        )),
+        None => Ok(config),
+    }
+}
+
+fn command(entry: &Value) -> Result<Vec<String>, String> {
+    match (entry.get("command"), entry.get("url")) {
+        (command @ Some(Value::Array(_)), None) => {
+            let words = repository_server::words(command).filter(|words| !words.is_empty());
+            words.ok_or_else(|| UNCLEAR.into())
+        }
+        (None, Some(Value::String(_))) => Ok(Vec::new()),
+        _ => Err(UNCLEAR.into()),
+    }
 }
 
 fn leave_the_project_out(unknowable: &Unknowable<'_>, artifacts: &mut Artifacts) {
@@ -250,13 +298,13 @@ fn without_substitutions(json: &str) -> String {
 }
 
 /// The servers that a config file, or the variable, declares.
-fn declared(content: &Content, bytes: &[u8]) -> Result<Vec<Taken>, String> {
+fn declared(content: &Content, bytes: &[u8], unquoted: &[String]) -> Result<Vec<Taken>, String> {
     if content.read == Read::Variable(NO_PROJECT)
         || content.read == Read::Variable(CONTENT) && bytes.is_empty()
     {
         return Ok(Vec::new());
     }
-    let config = json::parse(bytes).map_err(|error| error.to_string())?;
+    let config = parsed(bytes, unquoted)?;
     let names = config.get("mcp").and_then(Value::as_object).map(Map::keys);
     Ok(names.into_iter().flatten().map(|name| Taken::new(name, content)).collect())
 }

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use crate::artifacts::{Artifacts, Refusal};
 use crate::gateway::Gateway;
 use crate::placement::Placement;
+use crate::repository_server::{Approved, RepositoryServer};
 use crate::server::{ResolvedServer, Transport};
 
 /// How one agent takes MCP servers for one launch.
@@ -36,6 +37,17 @@ pub trait Strategy: Sync {
     /// answers in its place, with no tools and the reason.
     fn shows_failures(&self) -> bool {
         false
+    }
+
+    /// The servers of the agent's own project files, which the user may approve. `unquoted` is as in [`Launch`]; the
+    /// error says which file can't be read as the agent reads it.
+    fn repository_servers(
+        &self,
+        contents: &[Content],
+        unquoted: &[String],
+    ) -> Result<Vec<RepositoryServer>, String> {
+        let _ = (contents, unquoted);
+        Ok(Vec::new())
     }
 
     /// Turns servers into what equips the agent. A server that it can't take is left out by a note and changes no
@@ -122,6 +134,11 @@ pub struct Launch<'a> {
     pub strict: bool,
     /// Whether servers of the agent's own project files stay on, approved or not.
     pub agent_servers: bool,
+    /// Which of them the user has approved.
+    pub approved: &'a Approved,
+    /// The variables of the launch whose values would break JSON text that they are put into as they are: they hold a
+    /// quote, a backslash or a control character.
+    pub unquoted: &'a [String],
     /// The words that the agent will read, for what they say of its own servers.
     pub words: &'a [&'a [u8]],
 }

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use crate::support::{Run, Test};
 
 const EVIL: &str = r#"{ "mcpServers": { "evil": { "command": "./evil" } } }"#;
-const KEEP_CLAUDE: &str = "to keep it, name it in `enabledMcpjsonServers` of your own Claude settings, or launch with --agent-servers";
-const KEEP_OPENCODE: &str = "to keep it, write `{\"mcp\": {\"NAME\": {\"enabled\": true}}}` into your own OpenCode config, or launch with --agent-servers";
+const KEEP_CLAUDE: &str = "to keep it: squire approve NAME; or name it in `enabledMcpjsonServers` of your own Claude settings, or launch with --agent-servers";
+const KEEP_OPENCODE: &str = "to keep it: squire approve NAME; or write `{\"mcp\": {\"NAME\": {\"enabled\": true}}}` into your own OpenCode config, or launch with --agent-servers";
 /// No server at all, the built-in one included.
 const NONE: &str = "[servers.squire]\ndisabled = true\n[servers.off]\ncommand = \"x\"\ndisabled = true\n";
 const DOCS: &str = "[servers.docs]\nurl = \"https://docs.example.com/mcp\"\n";
