@@ -73,7 +73,7 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         Command::Gateway(gateway) => gateway::run(&gateway, &environment),
         Command::Completions(completions) => commands::completions::run(&completions),
         Command::Man(man) => commands::man::run(&man),
-        Command::Schema => commands::schema::run(),
+        Command::Schema(schema) => commands::schema::run(&schema),
         Command::Inspect(inspect) => commands::inspect::run(&inspect, &environment),
     }
     .unwrap_or_else(|failure| {
