@@ -18,6 +18,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::artifacts::{Argument, Artifacts, Code, File, Note, Refusal, Switched, Whereabouts};
+use crate::claude_lists::{self, Lists};
 use crate::deceptive::spelled_in_json;
 use crate::environment::LOADER_ENVIRONMENT;
 use crate::json;
@@ -130,6 +131,8 @@ impl Strategy for Claude {
             return Ok(artifacts);
         }
         artifacts.notes.extend(switched_off(launch, &states, &entries));
+        let settings = claude_lists::settings(launch.contents, SETTINGS, PROJECT_SETTINGS, launch.directory);
+        artifacts.notes.extend(claude_lists::notes(&Lists::of(settings), launch.servers, &entries));
         artifacts.notes.push(approval(&entries));
         let slowest =
             launch.servers.iter().map(|server| server.agent_startup_timeout()).max().unwrap_or_default();

@@ -35,6 +35,7 @@ mod text;
 mod toml_text;
 
 mod claude;
+mod claude_lists;
 mod codex;
 mod cursor;
 mod inspect;

@@ -170,6 +170,39 @@ fn b97_what_a_repository_says_of_our_name_is_off_and_ours_is_left_out() {
     }
 }
 
+/// What a repository's settings forbid Claude is not counted as given, and can be required.
+#[test]
+fn b62_what_settings_forbid_is_named_with_the_file() {
+    let settings = "project/.claude/settings.json";
+    let denied = r#"{ "deniedMcpServers": [{ "serverName": "docs" }] }"#;
+    let reason = format!("`deniedMcpServers` of <T>/{settings} forbids it");
+    let test = || launch("claude", &format!("{NONE}{DOCS}")).write(settings, denied);
+    test()
+        .stderr(format!(
+            "squire: claude gets 0 of 1; switched off: docs ({reason}; change that in the file)\n"
+        ))
+        .code(5);
+    test()
+        .args(["--require", "docs"])
+        .stderr(format!("squire: nothing was started, as it lacks what is required:\n  docs: {reason}\n"))
+        .unchanged()
+        .code(125);
+    let run = test().without_arguments().args(["check", "--json"]).any_stdout().unchanged().code(1);
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    let finding = found["findings"].as_array().unwrap().iter().find(|it| it["code"] == "agent-disabled");
+    assert_eq!(finding.unwrap()["message"], reason);
+    // Claude reads no settings of directories above.
+    test()
+        .write("project/sub/x", "")
+        .directory("project/sub")
+        .stderr("squire: claude gets 1 of 1: docs\n")
+        .code(5);
+    launch("claude", &format!("{NONE}{DOCS}"))
+        .write("home/.claude/settings.json", r#"{ "allowedMcpServers": [{ "serverName": "other" }] }"#)
+        .stderr("squire: claude gets 0 of 1; switched off: docs (`allowedMcpServers` of <T>/home/.claude/settings.json forbids it; change that in the file)\n")
+        .code(5);
+}
+
 #[test]
 fn names_that_a_repository_chose_act_on_no_terminal() {
     let file = "{ \"mcpServers\": { \"\\u001b]0;x\\u0007\\u202e\\n\": { \"command\": \"x\" } } }";

@@ -47,6 +47,7 @@ fn claude<'a>(program: &'a Path, by: By<'a>) -> Situation<'a> {
         own: &[],
         directory: "",
         has_server: false,
+        approved: &[],
         by,
         words: CLAUDE_WORDS,
     }
@@ -106,6 +107,43 @@ fn b33_claude_heeds_its_users_word_alone() -> io::Result<()> {
     let control = Situation { files: &files, words: &[off, "-p", "hi"], ..claude(&program, By::Itself) };
     assert_marks(control, &["evil"])?;
     assert_marks(Situation { files: &files, ..launched }, &[])?;
+    Ok(())
+}
+
+/// What a repository's settings forbid Claude does not start, and squire says the same.
+#[test]
+fn b62_what_settings_forbid_is_told() -> io::Result<()> {
+    let Some(program) = installed(&agents::CLAUDE)? else { return Ok(()) };
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    for (text, directory, is_on) in [
+        (r#"{ "deniedMcpServers": [{ "serverName": "quick" }] }"#, "", false),
+        (r#"{ "deniedMcpServers": [{ "serverName": "quick" }] }"#, "a/b", true),
+        (r#"{ "allowedMcpServers": [] }"#, "", false),
+        (r#"{ "allowedMcpServers": [{ "serverName": "quick" }] }"#, "", true),
+        (r#"{ "allowedMcpServers": [{ "serverName": "quick" }, { "serverCommand": ["x"] }] }"#, "", false),
+    ] {
+        let files = [(".claude/settings.json", text)];
+        let launched = claude(&program, By::Squire(&[]));
+        let seen = run(Situation { files: &files, directory, has_server: true, ..launched })?;
+        assert_eq!(seen.has_started_ours(), is_on, "{text} {seen}");
+        let given = seen.shown.split("; switched off:").next().unwrap_or_default();
+        assert_eq!(given.contains("quick"), is_on, "{text} {seen}");
+    }
+    Ok(())
+}
+
+/// What the user approved starts, and nothing else.
+#[test]
+fn b33_claude_and_opencode_start_what_is_approved() -> io::Result<()> {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(program) = installed(&agents::CLAUDE)? {
+        let approving = Situation { approved: &["evil"], ..claude(&program, By::Squire(&[])) };
+        assert_marks(approving, &["evil"])?;
+    }
+    if let Some(program) = installed(&agents::OPENCODE)? {
+        let approving = Situation { approved: &["hidden"], ..opencode(&program, By::Squire(&[])) };
+        assert_marks(approving, &["hidden"])?;
+    }
     Ok(())
 }
 
