@@ -89,6 +89,23 @@ impl Strategy for OpenCode {
         ]
     }
 
+    /// `opencode DIR`, and `--dir` of `run`, whose other words are a prompt. Seen with 1.18.33: `run` takes the variable
+    /// PWD for the directory that it is started in.
+    fn directories<'a>(&self, words: &[&'a [u8]]) -> Option<Vec<&'a [u8]>> {
+        let mut directories: Vec<&[u8]> = Vec::new();
+        let is_prompt = words.first() == Some(&&b"run"[..]);
+        let mut before: &[u8] = b"";
+        for word in words {
+            match word.strip_prefix(b"--dir=") {
+                Some(value) => directories.push(value),
+                None if before == b"--dir" || !is_prompt && !word.starts_with(b"-") => directories.push(word),
+                None => {}
+            }
+            before = word;
+        }
+        Some(directories)
+    }
+
     fn repository_servers(
         &self,
         contents: &[Content],
@@ -364,6 +381,64 @@ mod tests {
             assert!(plan(&OpenCode, &[program("a")], &[own(value)]).is_err(), "{value}");
         }
         assert!(plan(&OpenCode, &[program("a")], &[own("{}")]).is_ok());
+    }
+
+    #[test]
+    fn words_that_name_directories() {
+        let named = |words: &[&'static str]| {
+            let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+            let found = OpenCode.directories(&words).unwrap();
+            found.iter().map(|word| core::str::from_utf8(word).unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(named(&["run", "fix", "src"]), [""; 0]);
+        assert_eq!(named(&["run", "fix", "--dir", "../a"]), ["../a"]);
+        assert_eq!(named(&["run", "--dir=../a", "fix"]), ["../a"]);
+        assert_eq!(named(&["-c", "../a"]), ["../a"]);
+        assert_eq!(named(&["--prompt", "run", "../a"]), ["run", "../a"]);
+        assert_eq!(named(&["acp", "--cwd", "../a"]), ["acp", "../a"]);
+    }
+
+    /// What is pasted into the text could end a string there: such a file is not known, whoever wrote it.
+    #[test]
+    fn a_value_with_a_quote_makes_a_file_unknowable() {
+        let project = found(
+            Read::Upward("opencode.json"),
+            "/p/opencode.json",
+            r#"{ "theme": "{env:JSON}", "mcp": { "a": {} } }"#,
+        );
+        let planned = |unquoted: &[String], strict: bool| {
+            let gateway = crate::gateway::Gateway {
+                program: "/usr/bin/squire".into(),
+                project: None,
+                profiles: Vec::new(),
+                config: "/c".into(),
+                state: "/s".into(),
+            };
+            OpenCode
+                .plan(&Launch {
+                    agent: "opencode",
+                    gateway: &gateway,
+                    servers: &[],
+                    contents: core::slice::from_ref(&project),
+                    directory: "/p",
+                    strict,
+                    agent_servers: false,
+                    approved: &repository_server::Approved::default(),
+                    unquoted,
+                    words: &[],
+                })
+                .unwrap()
+        };
+        assert_eq!(content(&planned(&["OTHER".into()], false)), r#"{"mcp":{"a":{"enabled":false}}}"#);
+        for strict in [false, true] {
+            let artifacts = planned(&["JSON".into()], strict);
+            assert_eq!(artifacts.environment, [(NO_PROJECT.into(), "1".into())]);
+            let [note] = artifacts.notes.as_slice() else { panic!("{artifacts:?}") };
+            assert_eq!(
+                note.located(),
+                "/p/opencode.json: which servers it adds can't be known ({env:JSON} is replaced in its text, and the value has a quote, a backslash or a control character), so OpenCode reads no configuration of the project in this launch"
+            );
+        }
     }
 
     #[test]

@@ -31,8 +31,8 @@ pub(crate) type Entries = Vec<(String, Value)>;
 pub(crate) struct Found<'a> {
     pub(crate) name: String,
     pub(crate) place: &'a str,
-    /// Whether the user approved it once, when it was another thing.
-    pub(crate) has_changed: bool,
+    /// Why the user's word does not cover it.
+    pub(crate) why: &'static str,
 }
 
 /// Why the names of servers in a project's files can't be known, or switching them off by name would not do.
@@ -94,8 +94,8 @@ pub(crate) fn found<'a>(
                 return Err(Unknowable { place, reason: "it adds too many servers".into() });
             }
             if !found.iter().any(|found| found.name == name) {
-                let has_changed = approved.before.contains(&name);
-                found.push(Found { name, place, has_changed });
+                let why = approved.why_not(&name);
+                found.push(Found { name, place, why });
             }
         }
     }
@@ -110,18 +110,16 @@ pub(crate) fn plain_json(bytes: &[u8]) -> Result<Value, String> {
 
 /// Says what is switched off: a note a file and reason, which names it. `keep` is what keeps one on.
 pub(crate) fn tell(off: &[Found<'_>], keep: &str, artifacts: &mut Artifacts) {
-    let mut told: Vec<(&str, bool)> = Vec::new();
-    for Found { place, has_changed, .. } in off {
-        if !told.contains(&(place, *has_changed)) {
-            told.push((place, *has_changed));
+    let mut told: Vec<(&str, &str)> = Vec::new();
+    for Found { place, why, .. } in off {
+        if !told.contains(&(place, why)) {
+            told.push((place, why));
         }
     }
     let mend = format!("to keep it: squire approve NAME; {keep}");
-    for (place, has_changed) in told {
-        let is_told = |found: &&Found<'_>| (found.place, found.has_changed) == (place, has_changed);
+    for (place, why) in told {
+        let is_told = |found: &&Found<'_>| (found.place, found.why) == (place, why);
         let names: Vec<&str> = off.iter().filter(is_told).map(|found| found.name.as_str()).collect();
-        let why =
-            if has_changed { "it has changed since you approved it" } else { "you have not enabled it" };
         artifacts.notes.push(note(place, format!("switched off, as {why}: {}", listed(&names)), &mend));
     }
     artifacts.switched_off.extend(off.iter().map(|found| Switched {
@@ -182,7 +180,11 @@ mod tests {
     }
 
     fn off<'a>(contents: &'a [Content], own: &str) -> Result<Vec<Found<'a>>, Unknowable<'a>> {
-        let approved = Approved { as_they_are: ["yes".into()].into(), before: ["once".into()].into() };
+        let approved = Approved {
+            as_they_are: ["yes".into()].into(),
+            before: ["once".into()].into(),
+            elsewhere: ["there".into()].into(),
+        };
         found(files(contents, &["f"]), &entries, &approved, &|name| name == own)
     }
 
@@ -190,12 +192,12 @@ mod tests {
     fn each_name_once_and_the_nearest_file_first() {
         const FILE: Read = Read::Upward("f");
         let contents = [
-            content(FILE, "/p/f", r#"{"b": 1, "a": 1, "yes": 1, "once": 1}"#),
+            content(FILE, "/p/f", r#"{"b": 1, "a": 1, "yes": 1, "once": 1, "there": 1}"#),
             content(FILE, "/f", r#"{"a": 1, "c": 1}"#),
         ];
         let found = off(&contents, "b").unwrap();
         let told: Vec<(&str, &str)> = found.iter().map(|found| (found.name.as_str(), found.place)).collect();
-        assert_eq!(told, [("a", "/p/f"), ("once", "/p/f"), ("c", "/f")]);
+        assert_eq!(told, [("a", "/p/f"), ("once", "/p/f"), ("there", "/p/f"), ("c", "/f")]);
         let mut artifacts = Artifacts::default();
         tell(&found, "mend", &mut artifacts);
         let sentences: Vec<String> = artifacts.notes.iter().map(Note::located).collect();
@@ -204,6 +206,7 @@ mod tests {
             [
                 "/p/f: switched off, as you have not enabled it: a",
                 "/p/f: switched off, as it has changed since you approved it: once",
+                "/p/f: switched off, as you approved it for another directory than the agent is sent to: there",
                 "/f: switched off, as you have not enabled it: c"
             ]
         );

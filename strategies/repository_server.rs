@@ -53,6 +53,21 @@ pub struct Approved {
     pub as_they_are: Vec<String>,
     /// The names of those that were approved, and are another thing now.
     pub before: Vec<String>,
+    /// The names of those that are approved here, while words send the agent to another directory.
+    pub elsewhere: Vec<String>,
+}
+
+impl Approved {
+    /// Why an approval does not cover a server.
+    pub(crate) fn why_not(&self, name: &String) -> &'static str {
+        if self.before.contains(name) {
+            "it has changed since you approved it"
+        } else if self.elsewhere.contains(name) {
+            "you approved it for another directory than the agent is sent to"
+        } else {
+            "you have not enabled it"
+        }
+    }
 }
 
 /// The servers of these files, the nearest first. One that several files declare is there once, with that as its

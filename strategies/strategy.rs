@@ -28,6 +28,13 @@ pub trait Strategy: Sync {
         &[]
     }
 
+    /// The words that may name another directory, whose project the agent then reads in place of the one that it is
+    /// started in; `None` where no word can. The variable PWD names one, too, for an agent that has such words.
+    fn directories<'a>(&self, words: &[&'a [u8]]) -> Option<Vec<&'a [u8]>> {
+        let _ = words;
+        None
+    }
+
     /// Its command line, where servers are carried by arguments; `None` where the words of the user don't matter.
     fn placement(&self) -> Option<&'static Placement> {
         None

@@ -147,6 +147,18 @@ fn b34_another_directory_of_the_launch_is_another_script() {
     assert_on(&test);
 }
 
+/// Words send OpenCode to another directory, where a relative word of the entry is another file.
+#[test]
+fn b34_an_approval_does_not_hold_where_words_send_the_agent() {
+    let test = test("project/opencode.json", OPENCODE).write("project/sub/run.sh", "evil");
+    approve(&test, "docs");
+    let run = test.clone().args(["launch", "opencode", "--", "sub"]).any_stderr().success();
+    let why = "<T>/project/opencode.json: switched off, as you approved it for another directory than the agent is sent to: docs";
+    assert!(run.stderr.contains(why), "{}", run.stderr);
+    let told = "squire: opencode gets 0 of 0\n";
+    test.clone().args(["launch", "opencode", "--", "."]).stderr(told).success();
+}
+
 #[test]
 fn b34_an_approval_of_an_agents_file_is_of_that_agent_and_project_alone() {
     let both = test(MCP, CLAUDE).write("project/opencode.json", OPENCODE);

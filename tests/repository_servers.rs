@@ -170,6 +170,81 @@ fn b97_what_a_repository_says_of_our_name_is_off_and_ours_is_left_out() {
     }
 }
 
+/// Words, and PWD, send OpenCode to another directory: what the project there has is off too.
+#[test]
+fn b33_what_another_directory_has_is_off_too() {
+    let evil = r#"{"mcp": {"evil": {"type": "local", "command": ["./evil"]}}}"#;
+    let test = || {
+        launch("opencode", NONE)
+            .write("other/opencode.json", evil)
+            .write("other/sub/x", "")
+            .link("../other/sub", "project/link")
+    };
+    let off = |run: &Run| run.agent_variable("OPENCODE_CONFIG_CONTENT");
+    let other = "<T>/other/opencode.json";
+    let named = |file: &str| {
+        format!(
+            "squire: opencode gets 0 of 0; {file}: switched off, as you have not enabled it: evil; {KEEP_OPENCODE}\n"
+        )
+    };
+    for words in [
+        &["../other"][..],
+        &["../other/sub", "--continue"],
+        &["link"],
+        &["run", "hi", "--dir", "../other"],
+        &["run", "--dir=../other/sub/..", "hi"],
+        &["acp", "--cwd", "../other"],
+    ] {
+        let run = test().args(["--"]).args(words).stderr(named(other)).code(5);
+        assert_eq!(run.agent_arguments(), *words);
+        assert_eq!(off(&run).as_deref(), Some(r#"{"mcp":{"evil":{"enabled":false}}}"#), "{words:?}");
+    }
+    // A prompt that is the name of a directory, and a file, are none.
+    for words in [&["run", "../other"][..], &["../other/opencode.json"], &["nowhere"]] {
+        let run = test().args(["--"]).args(words).stderr("squire: opencode gets 0 of 0\n").code(5);
+        assert_eq!(off(&run), None, "{words:?}");
+    }
+    let run =
+        test().args(["--agent-servers", "--", "../other"]).stderr("squire: opencode gets 0 of 0\n").code(5);
+    assert_eq!(off(&run), None);
+    // By PWD it walks up the way that the user came.
+    let test = launch("opencode", NONE).write("way/opencode.json", evil).link("../project", "way/link");
+    let run = test.clone().env("PWD", test.path("way/link")).stderr(named("<T>/way/opencode.json")).code(5);
+    assert!(off(&run).is_some());
+    let run = test.clone().env("PWD", test.path("project")).stderr("squire: opencode gets 0 of 0\n").code(5);
+    assert_eq!(off(&run), None);
+    // Of the same name as ours it would be mixed with ours.
+    let docs = r#"{ "mcp": { "docs": { "command": ["./evil"] } } }"#;
+    launch("opencode", &format!("{NONE}{DOCS}"))
+        .write("other/opencode.json", docs)
+        .args(["--", "../other"])
+        .stderr(format!("squire: opencode gets 0 of 1; left out: docs ({other} has a server of this name, and OpenCode would mix the two; rename the server in squire.toml); {other}: switched off, as you have not enabled it: docs; {KEEP_OPENCODE}\n"))
+        .code(5);
+}
+
+/// A value with a quote could end the string that OpenCode puts it into: which servers there are is not known then.
+#[test]
+fn b33_a_value_that_breaks_a_file_keeps_the_project_out() {
+    let text = r#"{ "theme": "{env:ODD}", "mcp": { "evil": { "type": "local", "command": ["./evil"] } } }"#;
+    for (value, is_off) in [("a\"b", true), ("a\\", true), ("a\nb", true), ("plain", false), ("", false)] {
+        let run = launch("opencode", NONE)
+            .write("project/opencode.json", text)
+            .env("ODD", value)
+            .any_stderr()
+            .code(5);
+        let is_left_out = run.agent_variable("OPENCODE_DISABLE_PROJECT_CONFIG").is_some();
+        assert_eq!(is_left_out, is_off, "{value:?} {}", run.stderr);
+        assert!(!run.stderr.contains(value) || value.is_empty() || value == "plain", "{}", run.stderr);
+    }
+    // In a file of the user's own it is told; whether a name there is taken can't be known.
+    let file = "home/.config/opencode/opencode.json";
+    launch("opencode", NONE)
+        .write(file, r#"{ "theme": "{env:ODD}" }"#)
+        .env("ODD", "a\"b")
+        .stderr(format!("squire: opencode gets 0 of 0; <T>/{file}: {{env:ODD}} is replaced in its text, and the value has a quote, a backslash or a control character; servers of the same name there can't be known\n"))
+        .code(5);
+}
+
 /// What a repository's settings forbid Claude is not counted as given, and can be required.
 #[test]
 fn b62_what_settings_forbid_is_named_with_the_file() {

@@ -215,13 +215,26 @@ impl Surroundings {
             config: utf8(&self.directories.config)?,
             state: utf8(&self.directories.state)?,
         };
-        let contents = runner::fetch(agent.strategy.reads(), environment, directory);
+        let first =
+            agent.program.as_deref().and_then(<[String]>::split_first).map_or(&[][..], |(_, first)| first);
+        let first: Vec<std::ffi::OsString> = first.iter().map(std::ffi::OsString::from).collect();
+        let mut contents = runner::fetch(agent.strategy.reads(), environment, directory);
         let unquoted = environment.unquoted();
-        let Judged { standings: approved, notes } = if resolution.agent_servers {
+        let Judged { standings: mut approved, notes } = if resolution.agent_servers {
             Judged::default()
         } else {
             self.judge_of_agent(agent.strategy, &contents, &unquoted, environment)?
         };
+        let read: Vec<&[u8]> = first.iter().chain(words).map(|word| word.as_encoded_bytes()).collect();
+        if let Some(named) = agent.strategy.directories(&read) {
+            let elsewhere = runner::elsewhere(&named, environment, directory);
+            // Where it runs a relative word of an entry is another file.
+            if elsewhere.iter().any(|elsewhere| !files::same_file(elsewhere, directory)) {
+                approved.elsewhere.append(&mut approved.as_they_are);
+            }
+            let more = runner::fetch_elsewhere(agent.strategy.reads(), &contents, environment, &elsewhere);
+            contents.extend(more);
+        }
         let launch = Launch {
             agent: &agent.name,
             gateway: &gateway,
@@ -234,9 +247,6 @@ impl Surroundings {
             unquoted: &unquoted,
             words: &[],
         };
-        let first =
-            agent.program.as_deref().and_then(<[String]>::split_first).map_or(&[][..], |(_, first)| first);
-        let first: Vec<std::ffi::OsString> = first.iter().map(std::ffi::OsString::from).collect();
         let mut plan = plan(agent.strategy, resolution, &launch, &first, words)?;
         let known = plan.artifacts.notes.clone();
         plan.artifacts.notes.extend(notes.into_iter().filter(|note| !known.contains(note)));

@@ -215,6 +215,20 @@ fn b33_opencode_starts_nothing_of_a_repository() -> io::Result<()> {
     Ok(())
 }
 
+/// Words send it to another directory, and what the project there has is off too.
+#[test]
+fn b33_opencode_starts_nothing_where_words_send_it() -> io::Result<()> {
+    let Some(program) = installed(&agents::OPENCODE)? else { return Ok(()) };
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = r#"{ "mcp": { "evil": { "type": "local", "command": ["sh", "-c", "<mark>/evil"] } } }"#;
+    let (files, words) = ([("other/opencode.json", text)], ["run", "call echo", "--dir", "../other"]);
+    let bare = opencode(&program, By::Itself);
+    let sent = Situation { files: &files, directory: "here", words: &words, ..bare };
+    assert_marks(sent, &["evil"])?;
+    assert_marks(Situation { by: By::Squire(&[]), ..sent }, &[])?;
+    Ok(())
+}
+
 /// A name that a substitution makes is none that squire could switch off: the whole file is.
 #[test]
 fn b33_opencode_starts_nothing_under_a_name_that_comes_out_otherwise() -> io::Result<()> {
