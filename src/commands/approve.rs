@@ -93,8 +93,10 @@ fn of_agents(
 ) -> Result<Vec<Question>> {
     let mut known: Vec<String> = declared.iter().map(|entry| entry.server.name.to_string()).collect();
     let (mut questions, mut unread) = (Vec::new(), Vec::new());
+    let unquoted = environment.unquoted();
     for strategy in AGENTS {
-        match surroundings.repository_servers(*strategy, environment) {
+        let contents = runner::fetch(strategy.reads(), environment, environment.directory()?);
+        match strategy.repository_servers(&contents, &unquoted) {
             Ok(servers) => {
                 known.extend(servers.iter().map(|server| server.name.clone()));
                 for server in servers.iter().filter(|server| server.name == name) {

@@ -21,9 +21,7 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use squire_strategies::{
-    AGENTS, Approved, Content, Gateway, Launch, Note, RepositoryServer, Strategy, Transport,
-};
+use squire_strategies::{AGENTS, Approved, Content, Gateway, Launch, Note, Strategy, Transport};
 
 use crate::config::{self, Directories, Layers, Project, Sources};
 use crate::environment::{Environment, utf8};
@@ -103,16 +101,6 @@ impl Surroundings {
 
     fn is_foreign(&self, environment: &Environment) -> bool {
         self.directories.refuse_foreign(self.project.as_ref(), environment).is_err()
-    }
-
-    /// What a repository has in the agent's own files, as an approval would be given to it.
-    fn repository_servers(
-        &self,
-        strategy: &dyn Strategy,
-        environment: &Environment,
-    ) -> Result<Vec<RepositoryServer>> {
-        let contents = runner::fetch(strategy.reads(), environment, environment.directory()?);
-        strategy.repository_servers(&contents, &environment.unquoted()).map_err(anyhow::Error::msg)
     }
 
     fn court<'a>(&'a self, environment: &'a Environment) -> Court<'a> {
