@@ -247,7 +247,8 @@ pub struct Approve {
 Example:
   squire revoke docs
 
-Takes back what was approved under the name, for the project here and for your own layers. What runs goes on running.
+Takes back what was approved under the name, for the project here, its agents' own files included, and for your own
+layers. What runs goes on running.
 Exit code 1: there was nothing to take back.")]
 pub struct Revoke {
     /// The servers

@@ -112,8 +112,9 @@ impl Strategy for OpenCode {
         unquoted: &[String],
     ) -> Result<Vec<RepositoryServer>, String> {
         let files = repository::files(contents, PROJECT);
-        let of_project = |bytes: &[u8]| of_project(bytes, unquoted);
-        repository_server::servers(files, &of_project, &Map::new(), &DIALECT)
+        // One that a file switches off may be on by another, with all that both say.
+        let mentioned = |bytes: &[u8]| mentioned(bytes, unquoted);
+        repository_server::servers(files, &mentioned, &Map::new(), &DIALECT)
             .map_err(|unknowable| unknowable.located())
     }
 
@@ -191,10 +192,16 @@ fn projects<'a>(launch: &Launch<'a>) -> Result<Vec<repository::Found<'a>>, Unkno
 
 /// The servers that a project's file switches on.
 fn of_project(bytes: &[u8], unquoted: &[String]) -> Result<Entries, String> {
+    let mut entries = mentioned(bytes, unquoted)?;
+    entries.retain(|(_, entry)| entry.get("enabled") != Some(&Value::Bool(false)));
+    Ok(entries)
+}
+
+/// The servers that a project's file says anything of.
+fn mentioned(bytes: &[u8], unquoted: &[String]) -> Result<Entries, String> {
     let mut config = parsed(bytes, unquoted)?;
-    let Some(Value::Object(servers)) = config.get_mut("mcp").map(Value::take) else { return Ok(Vec::new()) };
-    let is_on = |entry: &Value| entry.get("enabled") != Some(&Value::Bool(false));
-    Ok(servers.into_iter().filter(|(_, entry)| is_on(entry)).collect())
+    let servers = config.get_mut("mcp").and_then(Value::as_object_mut).map(core::mem::take);
+    Ok(servers.into_iter().flatten().collect())
 }
 
 /// A config file as OpenCode reads it, which is not known where a substitution makes a name, or where a value of the
@@ -206,11 +213,15 @@ fn parsed(bytes: &[u8], unquoted: &[String]) -> Result<Value, String> {
     if keys.any(|key| key.contains("{env:") || key.contains("{file:")) {
         return Err("a substitution stands in a name".into());
     }
+    // What is put into a comment can end it, and the rest of it counts then (seen with 1.18.33).
+    if json::block_comments(bytes).any(|comment| String::from_utf8_lossy(comment).contains("{file:")) {
+        return Err("a substitution stands in a comment".into());
+    }
     let text = String::from_utf8_lossy(bytes);
     let mut substituted = text.split("{env:").skip(1).filter_map(|rest| rest.split_once('}'));
     match substituted.find(|(name, _)| unquoted.iter().any(|unquoted| unquoted == name)) {
         Some((name, _)) => Err(format!(
-            "{{env:{name}}} is replaced in its text, and the value has a quote, a backslash or a control character"
+            "{{env:{name}}} is replaced in its text, and the value could end a string or a comment there"
         )),
         None => Ok(config),
     }
@@ -436,7 +447,7 @@ mod tests {
             let [note] = artifacts.notes.as_slice() else { panic!("{artifacts:?}") };
             assert_eq!(
                 note.located(),
-                "/p/opencode.json: which servers it adds can't be known ({env:JSON} is replaced in its text, and the value has a quote, a backslash or a control character), so OpenCode reads no configuration of the project in this launch"
+                "/p/opencode.json: which servers it adds can't be known ({env:JSON} is replaced in its text, and the value could end a string or a comment there), so OpenCode reads no configuration of the project in this launch"
             );
         }
     }

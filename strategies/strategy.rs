@@ -143,8 +143,8 @@ pub struct Launch<'a> {
     pub agent_servers: bool,
     /// Which of them the user has approved.
     pub approved: &'a Approved,
-    /// The variables of the launch whose values would break JSON text that they are put into as they are: they hold a
-    /// quote, a backslash or a control character.
+    /// The variables of the launch whose values could end a string or a comment of JSON text that they are put into
+    /// as they are: they hold a quote, a backslash, a control character or `*/`.
     pub unquoted: &'a [String],
     /// The words that the agent will read, for what they say of its own servers.
     pub words: &'a [&'a [u8]],

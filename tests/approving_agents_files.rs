@@ -157,6 +157,23 @@ fn b34_an_approval_does_not_hold_where_words_send_the_agent() {
     assert!(run.stderr.contains(why), "{}", run.stderr);
     let told = "squire: opencode gets 0 of 0\n";
     test.clone().args(["launch", "opencode", "--", "."]).stderr(told).success();
+    // By PWD another file may say more of the same server.
+    let way = test.link("../project", "way/link").write("way/opencode.json", OPENCODE);
+    let run =
+        way.clone().env("PWD", way.path("way/link")).args(["launch", "opencode"]).any_stderr().success();
+    assert!(run.agent_variable("OPENCODE_CONFIG_CONTENT").is_some(), "{}", run.stderr);
+}
+
+/// OpenCode mixes what its files say of one name: also one that switches it off may add to it.
+#[test]
+fn b97_what_another_file_adds_to_an_approved_server_asks_again() {
+    let test = test("project/opencode.json", OPENCODE);
+    approve(&test, "docs");
+    assert_eq!(off(&test, "opencode"), [""; 0]);
+    let more = r#"{ "mcp": { "docs": { "enabled": false, "environment": { "LD_PRELOAD": "./x" } } } }"#;
+    let test = test.write("opencode.json", more);
+    let why = "<T>/project/opencode.json: switched off, as it has changed since you approved it: docs";
+    assert_eq!(off(&test, "opencode"), [why]);
 }
 
 #[test]

@@ -149,7 +149,9 @@ fn b33_opencode_reads_no_project_where_names_would_not_do() {
         .map(|index| (format!("s{index}"), json!({ "type": "local", "command": ["x"] })))
         .collect();
     let many = json!({ "mcp": many }).to_string();
-    for text in [many.as_str(), "{ broken", r#"{ "m{env:X}cp": {} }"#, r#"{ "mcp": { "{file:x}": {} } }"#] {
+    let comment = r#"{ "mcp": { /* {file:z} "evil": { "command": ["x"] } /* */ } }"#;
+    let names = [r#"{ "m{env:X}cp": {} }"#, r#"{ "mcp": { "{file:x}": {} } }"#];
+    for text in [many.as_str(), "{ broken", names[0], names[1], comment] {
         let run = launch("opencode", NONE).write("project/opencode.json", text).any_stderr().code(5);
         assert_eq!(run.agent_variable("OPENCODE_DISABLE_PROJECT_CONFIG").as_deref(), Some("1"));
         assert_eq!(run.agent_variable("OPENCODE_CONFIG_CONTENT"), None);
@@ -226,7 +228,9 @@ fn b33_what_another_directory_has_is_off_too() {
 #[test]
 fn b33_a_value_that_breaks_a_file_keeps_the_project_out() {
     let text = r#"{ "theme": "{env:ODD}", "mcp": { "evil": { "type": "local", "command": ["./evil"] } } }"#;
-    for (value, is_off) in [("a\"b", true), ("a\\", true), ("a\nb", true), ("plain", false), ("", false)] {
+    for (value, is_off) in
+        [("a\"b", true), ("a\\", true), ("a\nb", true), ("a*/", true), ("plain", false), ("", false)]
+    {
         let run = launch("opencode", NONE)
             .write("project/opencode.json", text)
             .env("ODD", value)
@@ -241,7 +245,7 @@ fn b33_a_value_that_breaks_a_file_keeps_the_project_out() {
     launch("opencode", NONE)
         .write(file, r#"{ "theme": "{env:ODD}" }"#)
         .env("ODD", "a\"b")
-        .stderr(format!("squire: opencode gets 0 of 0; <T>/{file}: {{env:ODD}} is replaced in its text, and the value has a quote, a backslash or a control character; servers of the same name there can't be known\n"))
+        .stderr(format!("squire: opencode gets 0 of 0; <T>/{file}: {{env:ODD}} is replaced in its text, and the value could end a string or a comment there; servers of the same name there can't be known\n"))
         .code(5);
 }
 

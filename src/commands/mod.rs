@@ -208,20 +208,19 @@ impl Surroundings {
         let first: Vec<std::ffi::OsString> = first.iter().map(std::ffi::OsString::from).collect();
         let mut contents = runner::fetch(agent.strategy.reads(), environment, directory);
         let unquoted = environment.unquoted();
+        let read: Vec<&[u8]> = first.iter().chain(words).map(|word| word.as_encoded_bytes()).collect();
+        let named = agent.strategy.directories(&read);
+        let elsewhere = named.map(|named| runner::elsewhere(&named, environment, directory));
+        let elsewhere = elsewhere.unwrap_or_default();
+        contents.extend(runner::fetch_elsewhere(agent.strategy.reads(), &contents, environment, &elsewhere));
         let Judged { standings: mut approved, notes } = if resolution.agent_servers {
             Judged::default()
         } else {
             self.judge_of_agent(agent.strategy, &contents, &unquoted, environment)?
         };
-        let read: Vec<&[u8]> = first.iter().chain(words).map(|word| word.as_encoded_bytes()).collect();
-        if let Some(named) = agent.strategy.directories(&read) {
-            let elsewhere = runner::elsewhere(&named, environment, directory);
-            // Where it runs a relative word of an entry is another file.
-            if elsewhere.iter().any(|elsewhere| !files::same_file(elsewhere, directory)) {
-                approved.elsewhere.append(&mut approved.as_they_are);
-            }
-            let more = runner::fetch_elsewhere(agent.strategy.reads(), &contents, environment, &elsewhere);
-            contents.extend(more);
+        // Where it runs a relative word of an entry is another file.
+        if elsewhere.iter().any(|elsewhere| !files::same_file(elsewhere, directory)) {
+            approved.elsewhere.append(&mut approved.as_they_are);
         }
         let launch = Launch {
             agent: &agent.name,

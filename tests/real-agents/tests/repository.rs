@@ -236,9 +236,12 @@ fn b33_opencode_starts_nothing_under_a_name_that_comes_out_otherwise() -> io::Re
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let text =
         r#"{ "mcp": { "ev{env:NOTHING}il": { "type": "local", "command": ["sh", "-c", "<mark>/evil"] } } }"#;
-    let files = [("opencode.json", text)];
-    assert_marks(Situation { files: &files, ..opencode(&program, By::Itself) }, &["evil"])?;
-    assert_marks(Situation { files: &files, ..opencode(&program, By::Squire(&[])) }, &[])?;
-    assert_marks(Situation { files: &files, ..opencode(&program, By::Squire(&["--strict"])) }, &[])?;
+    // A comment is one no more where a file that is put into it ends it.
+    let comment = r#"{ "mcp": { /* {file:z} "evil": { "type": "local", "command": ["sh", "-c", "<mark>/evil"] } /* */ } }"#;
+    for files in [&[("opencode.json", text)][..], &[("opencode.json", comment), ("z", "*/")]] {
+        assert_marks(Situation { files, ..opencode(&program, By::Itself) }, &["evil"])?;
+        assert_marks(Situation { files, ..opencode(&program, By::Squire(&[])) }, &[])?;
+        assert_marks(Situation { files, ..opencode(&program, By::Squire(&["--strict"])) }, &[])?;
+    }
     Ok(())
 }
