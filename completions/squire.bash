@@ -297,7 +297,7 @@ _squire() {
             return 0
             ;;
         squire__subcmd__schema)
-            opts="-h --help"
+            opts="-h --help squire secrets"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -35,7 +35,7 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand gateway 'Stand in a server''s place: what agents start'
             cand completions 'Print what a shell needs to complete command lines of squire'
             cand man 'Print a page of the manual'
-            cand schema 'Print the JSON Schema of squire.toml, for editors'
+            cand schema 'Print the JSON Schema of squire.toml or of secrets.toml, for editors'
         }
         &'squire;launch'= {
             cand --profile 'Select the servers of a profile; several append'
@@ -146,8 +146,8 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand --help 'Print help'
         }
         &'squire;schema'= {
-            cand -h 'Print help'
-            cand --help 'Print help'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
         }
     ]
     $completions[$command]

@@ -39,7 +39,7 @@ complete -c squire -n "__fish_squire_needs_command" -f -a "clean" -d 'Clear away
 complete -c squire -n "__fish_squire_needs_command" -f -a "gateway" -d 'Stand in a server\'s place: what agents start'
 complete -c squire -n "__fish_squire_needs_command" -f -a "completions" -d 'Print what a shell needs to complete command lines of squire'
 complete -c squire -n "__fish_squire_needs_command" -f -a "man" -d 'Print a page of the manual'
-complete -c squire -n "__fish_squire_needs_command" -f -a "schema" -d 'Print the JSON Schema of squire.toml, for editors'
+complete -c squire -n "__fish_squire_needs_command" -f -a "schema" -d 'Print the JSON Schema of squire.toml or of secrets.toml, for editors'
 complete -c squire -n "__fish_squire_using_subcommand launch" -l profile -d 'Select the servers of a profile; several append' -r
 complete -c squire -n "__fish_squire_using_subcommand launch" -l server -d 'Select one server; several append, behind those of profiles' -r
 complete -c squire -n "__fish_squire_using_subcommand launch" -l require -d 'Refuse the launch without this server; `all` means every selected one' -r
@@ -96,4 +96,4 @@ complete -c squire -n "__fish_squire_using_subcommand gateway" -l state -d 'The 
 complete -c squire -n "__fish_squire_using_subcommand gateway" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand man" -s h -l help -d 'Print help'
-complete -c squire -n "__fish_squire_using_subcommand schema" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -63,7 +63,8 @@ pub(crate) fn cap(result: &str, limit: usize, is_structured: bool, spill: &mut d
     if cut.len() <= limit.saturating_mul(2).saturating_add(1024) {
         return Some(cut);
     }
-    let kind = members.get("resultType").map_or(String::new(), |kind| format!(",\"resultType\":{}", kind.get()));
+    let kind =
+        members.get("resultType").map_or(String::new(), |kind| format!(",\"resultType\":{}", kind.get()));
     Some(format!(
         "{{\"content\":[{{\"type\":\"text\",\"text\":{}}}],\"isError\":{}{kind}}}",
         string(&marker),
@@ -109,7 +110,8 @@ mod tests {
 
     #[test]
     fn text_is_cut_between_characters_and_the_marker_names_the_file() {
-        let result = format!(r#"{{"content":[{{"type":"text","text":"{}"}}],"_meta":{{"a":1}}}}"#, "é".repeat(50));
+        let result =
+            format!(r#"{{"content":[{{"type":"text","text":"{}"}}],"_meta":{{"a":1}}}}"#, "é".repeat(50));
         let cut = capped(&result, 21, false).unwrap();
         assert_eq!(cut["content"][0]["text"], "é".repeat(10));
         assert_eq!(
@@ -140,7 +142,8 @@ mod tests {
 
     #[test]
     fn what_is_beside_the_content_is_bounded_too() {
-        let result = format!(r#"{{"content":[],"_meta":{{"a":"{}"}},"resultType":"complete"}}"#, "x".repeat(9000));
+        let result =
+            format!(r#"{{"content":[],"_meta":{{"a":"{}"}},"resultType":"complete"}}"#, "x".repeat(9000));
         let cut = capped(&result, 50, false).unwrap();
         assert_eq!((cut.get("_meta"), cut["resultType"].as_str()), (None, Some("complete")));
     }

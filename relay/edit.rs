@@ -91,10 +91,7 @@ mod tests {
     fn a_part_is_replaced_and_the_rest_keeps_its_bytes() {
         let text = "{ \"a\" : [1.0, 2] , \"b\":  \"\\u00e9\" }";
         let members = Members::read(text).unwrap();
-        assert_eq!(
-            replaced(text, members.get("a").unwrap(), "[]"),
-            "{ \"a\" : [] , \"b\":  \"\\u00e9\" }"
-        );
+        assert_eq!(replaced(text, members.get("a").unwrap(), "[]"), "{ \"a\" : [] , \"b\":  \"\\u00e9\" }");
         assert_eq!(members.without("a"), "{\"b\":\"\\u00e9\"}");
         assert_eq!(members.with("b", "1"), "{\"a\":[1.0, 2],\"b\":1}");
         assert_eq!(members.with("c", "1"), "{\"a\":[1.0, 2],\"b\":\"\\u00e9\",\"c\":1}");

@@ -29,7 +29,7 @@ mod tools;
 
 pub use action::{Action, Call, Note, Outcome};
 pub use answer::code;
-pub use policy::{Policy, Spill};
+pub use policy::{Allows, Policy, Seal, Spill};
 pub use relay::Relay;
 pub use supervision::backoff;
 

@@ -10,13 +10,26 @@ use serde_json::value::RawValue;
 /// A line's message, which borrows from the line.
 #[derive(Debug)]
 pub(crate) enum Message<'a> {
-    Request { id: &'a RawValue, method: Cow<'a, str>, params: Option<&'a RawValue> },
-    Notification { method: Cow<'a, str>, params: Option<&'a RawValue> },
-    Response { id: &'a RawValue, result: Option<&'a RawValue> },
+    Request {
+        id: &'a RawValue,
+        method: Cow<'a, str>,
+        params: Option<&'a RawValue>,
+    },
+    Notification {
+        method: Cow<'a, str>,
+        params: Option<&'a RawValue>,
+    },
+    Response {
+        id: &'a RawValue,
+        result: Option<&'a RawValue>,
+    },
     /// Several messages in one line (revision 2025-03-26).
     Batch(Vec<&'a RawValue>),
     /// JSON that is no message, or one that two readers could take differently: why.
-    Flawed { id: Option<&'a RawValue>, why: String },
+    Flawed {
+        id: Option<&'a RawValue>,
+        why: String,
+    },
     /// No JSON at all.
     Noise,
 }

@@ -5,10 +5,16 @@ use alloc::string::String;
 
 use crate::Time;
 
+/// Whether the agent may see and call a tool of a name.
+pub type Allows = Box<dyn Fn(&str) -> bool>;
+
+/// What the audit keeps of a call's arguments, which are JSON text.
+pub type Seal = Box<dyn Fn(&str) -> Option<String>>;
+
 /// Policy of one server.
 pub struct Policy {
-    /// Whether the agent may see and call a tool of this name.
-    pub allows: Box<dyn Fn(&str) -> bool>,
+    /// Which tools the agent may see and call.
+    pub allows: Allows,
     /// How many bytes the result of a call may have; what is longer is cut.
     pub result_limit: usize,
     /// How long a call may take without a word of progress.
@@ -17,8 +23,8 @@ pub struct Policy {
     pub startup_timeout: Time,
     /// How many failures in a row end the attempts.
     pub max_restarts: u32,
-    /// What the audit keeps of a call's arguments, as JSON text.
-    pub seal: Box<dyn Fn(&str) -> Option<String>>,
+    /// What the audit keeps of arguments.
+    pub seal: Seal,
     /// The server's name, for sentences.
     pub name: String,
 }

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::Time;
 use crate::action::{Action, Call, Note, Outcome};
 use crate::answer::{self, Completed, code};
 use crate::cap::cap;
@@ -19,7 +20,6 @@ use crate::pending::{Asked, Kind, Pending, Requests};
 use crate::policy::{Policy, Spill};
 use crate::supervision::{State, Supervision};
 use crate::tools::{self, Listed};
-use crate::Time;
 
 /// The revisions that begin with `initialize`; the last is what is offered to who asks for another.
 const REVISIONS: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
@@ -127,7 +127,9 @@ impl Relay {
             Message::Batch(members) => {
                 let lines: Vec<Vec<u8>> =
                     members.iter().map(|member| member.get().as_bytes().to_vec()).collect();
-                lines.into_iter().for_each(|line| self.agent_says(line, now));
+                for line in lines {
+                    self.agent_says(line, now);
+                }
             }
             Message::Request { id, method, params } => {
                 let (id, key) = (answer::raw(id), Key::of(id));
@@ -216,10 +218,8 @@ impl Relay {
                 let Some(Text(tool)) = read.name else {
                     return Err(Refusal::flawed("tools/call needs the name of a tool".into()));
                 };
-                let arguments =
-                    (self.policy.seal)(read.arguments.map(RawValue::get).unwrap_or("{}"));
-                let asked =
-                    Asked { tool: tool.into_owned(), arguments, began: now, length: line.len() };
+                let arguments = (self.policy.seal)(read.arguments.map_or("{}", RawValue::get));
+                let asked = Asked { tool: tool.into_owned(), arguments, began: now, length: line.len() };
                 if !(self.policy.allows)(&asked.tool) {
                     return Err(Refusal::Hidden(asked));
                 }
@@ -337,7 +337,9 @@ impl Relay {
             Message::Batch(members) => {
                 let lines: Vec<Vec<u8>> =
                     members.iter().map(|member| member.get().as_bytes().to_vec()).collect();
-                lines.into_iter().for_each(|line| self.server_says(line, spill, now));
+                for line in lines {
+                    self.server_says(line, spill, now);
+                }
             }
             Message::Request { id, method, .. } if method == "sampling/createMessage" => {
                 let sentence = "squire: sampling is refused";
@@ -548,8 +550,7 @@ impl Relay {
             State::Waiting(until) => until.saturating_sub(now) > PATIENCE,
             _ => true,
         };
-        let gives_up =
-            |pending: &Pending| !pending.is_sent && (is_long || pending.kind == Kind::Initialize);
+        let gives_up = |pending: &Pending| !pending.is_sent && (is_long || pending.kind == Kind::Initialize);
         let listens = |pending: &Pending| matches!(pending.kind, Kind::Listen(_));
         let is_failed = self.life.state == State::Failed;
         for (key, pending) in
@@ -641,7 +642,12 @@ impl Relay {
             Kind::Tools if self.lists.is_empty() => {
                 self.act(Action::ToAgent(answer::result(&id, "{\"tools\":[]}")));
             }
-            Kind::Other | Kind::Tools | Kind::Discover | Kind::Task | Kind::TaskResult | Kind::Call(_)
+            Kind::Other
+            | Kind::Tools
+            | Kind::Discover
+            | Kind::Task
+            | Kind::TaskResult
+            | Kind::Call(_)
             | Kind::Listen(_) => {
                 let situation = format!("{}: {}", self.policy.name, self.life.situation(now));
                 self.fail(pending, code::SERVER, &situation, Outcome::Unreached, 0, now);

@@ -37,8 +37,7 @@ struct Talk {
 
 const HELLO: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{},"sampling":{}},"clientInfo":{"name":"c","version":"1"}}}"#;
 const CLEARED: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"c","version":"1"}}}"#;
-const WELCOME: &str =
-    r#"{"jsonrpc":"2.0","id":0,"result":{"capabilities":{"tools":{"listChanged":true}}}}"#;
+const WELCOME: &str = r#"{"jsonrpc":"2.0","id":0,"result":{"capabilities":{"tools":{"listChanged":true}}}}"#;
 const READY: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
 impl Talk {
@@ -94,7 +93,9 @@ fn shown(actions: Vec<Action>) -> Vec<String> {
 }
 
 fn call(id: u32, tool: &str) -> String {
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{{}}}}}}"#)
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{{}}}}}}"#
+    )
 }
 
 fn error_of(shown: &str) -> (i64, String) {
@@ -107,7 +108,8 @@ fn what_policy_does_not_touch_keeps_its_bytes() {
     let mut talk = Talk::begun();
     let asked = r#"{"id" : "\u0061" , "jsonrpc":"2.0","method":"x/y","params":{"n":1.0,"_meta":{"progressToken":7,"traceparent":"t"}} , "new":1}"#;
     assert_eq!(talk.agent(asked), [format!("server {asked}")]);
-    let told = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":1.50}}"#;
+    let told =
+        r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":1.50}}"#;
     assert_eq!(talk.server(told), [format!("agent {told}")]);
     // A server that writes the id in its own way answers the same request.
     let answered = r#"{"jsonrpc":"2.0","result":{ "b":1e3,"a":[ ] },"id":"a"}"#;
@@ -183,7 +185,9 @@ fn a_call_that_takes_too_long_is_cancelled_and_progress_puts_it_off() {
     talk.agent(with_token);
     assert_eq!(talk.relay.wake(), Some(10_000));
     assert!(talk.after(9_000).is_empty());
-    talk.server(r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":1}}"#);
+    talk.server(
+        r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":1}}"#,
+    );
     assert!(talk.after(9_000).is_empty());
     let out = talk.after(1_000);
     assert!(out[0].contains("notifications/cancelled") && out[0].contains("\"requestId\":1"), "{out:?}");
@@ -201,7 +205,10 @@ fn a_crash_answers_at_once_and_a_new_start_comes_back_into_the_session() {
     assert_eq!(out[0], "audit a broken");
     let (code, sentence) = error_of(&out[1]);
     assert_eq!(code, i64::from(code::SERVER));
-    assert!(sentence.contains("it ended with status 1; it is started again in 1 s; the call may have"), "{sentence}");
+    assert!(
+        sentence.contains("it ended with status 1; it is started again in 1 s; the call may have"),
+        "{sentence}"
+    );
     // What is asked meanwhile waits.
     assert!(talk.agent(&call(2, "a")).is_empty());
     assert_eq!(talk.after(1000), ["start"]);

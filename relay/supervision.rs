@@ -72,11 +72,9 @@ impl Supervision {
                 let seconds = until.saturating_sub(now).div_ceil(1000);
                 alloc::format!("{reason}; it is started again in {seconds} s")
             }
-            State::Idle
-            | State::Starting
-            | State::Returning
-            | State::Up
-            | State::Stopping(_) => reason.clone(),
+            State::Idle | State::Starting | State::Returning | State::Up | State::Stopping(_) => {
+                reason.clone()
+            }
         }
     }
 }
@@ -100,7 +98,8 @@ mod tests {
     #[test]
     fn failures_in_a_row_end_it_and_sustained_uptime_forgives() {
         let mut life = Supervision::new(3);
-        for (at, expected) in [(0, State::Waiting(1000)), (1000, State::Waiting(3000)), (3000, State::Failed)] {
+        for (at, expected) in [(0, State::Waiting(1000)), (1000, State::Waiting(3000)), (3000, State::Failed)]
+        {
             life.state = State::Up;
             life.began(at);
             life.ended("gone".into(), at);

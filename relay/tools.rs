@@ -50,7 +50,8 @@ pub(crate) fn filter<'a>(
     let mut kept = Vec::with_capacity(all.len());
     for tool in &all {
         // A tool whose name can't be told for sure is none that policy allows.
-        let Ok(Tool { name: Text(name), output_schema }) = serde_json::from_str::<Tool<'_>>(tool.get()) else {
+        let Ok(Tool { name: Text(name), output_schema }) = serde_json::from_str::<Tool<'_>>(tool.get())
+        else {
             continue;
         };
         if !allows(&name) {

@@ -5,7 +5,7 @@ mod secret;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub use secret::{Secret, SecretAction, SecretCheck, SecretList, SecretRemove, SecretSet};
@@ -66,15 +66,8 @@ What is set is in secrets.toml beside squire.toml.")]
     Completions(Completions),
     /// Print a page of the manual
     Man(Man),
-    /// Print the JSON Schema of squire.toml, for editors
-    #[command(after_help = "\
-Example:
-  squire schema > ~/.config/squire/squire.schema.json
-
-An editor that is built on taplo, as Even Better TOML is, then completes and checks a squire.toml beside it that
-begins with the line:
-  #:schema ./squire.schema.json")]
-    Schema,
+    /// Print the JSON Schema of squire.toml or of secrets.toml, for editors
+    Schema(Schema),
     /// The built-in agent: connect to every server of a file and print its tools
     #[command(hide = true)]
     Inspect(Inspect),
@@ -98,7 +91,7 @@ impl Command {
             | Self::Gateway(_)
             | Self::Completions(_)
             | Self::Man(_)
-            | Self::Schema
+            | Self::Schema(_)
             | Self::Inspect(_) => false,
         }
     }
@@ -237,7 +230,8 @@ Examples:
   squire approve --digest \"$DIGEST\" docs    # for CI: the server of this digest, and no other
 
 An approval is of one declaration, word for word, in one place: a project's servers are approved for that project. What
-changes asks again. Exit code 1: a server was not approved.")]
+changes asks again. A server that stands in the project's .mcp.json or opencode.json alone is approved the same way: a
+launch then leaves it on. Exit code 1: a server was not approved.")]
 pub struct Approve {
     /// The servers
     #[arg(value_name = "NAME", required = true)]
@@ -253,7 +247,8 @@ pub struct Approve {
 Example:
   squire revoke docs
 
-Takes back what was approved under the name, for the project here and for your own layers. What runs goes on running.
+Takes back what was approved under the name, for the project here, its agents' own files included, and for your own
+layers. What runs goes on running.
 Exit code 1: there was nothing to take back.")]
 pub struct Revoke {
     /// The servers
@@ -348,6 +343,32 @@ pub struct Man {
     /// The page of this subcommand; without it, that of squire
     #[arg(value_name = "SUBCOMMAND")]
     pub subcommand: Option<String>,
+}
+
+/// `squire schema`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  squire schema > ~/.config/squire/squire.schema.json
+  squire schema secrets > ~/.config/squire/secrets.schema.json
+
+An editor that is built on taplo, as Even Better TOML is, then completes and checks a squire.toml or a secrets.toml
+beside it that begins with one of the lines:
+  #:schema ./squire.schema.json
+  #:schema ./secrets.schema.json")]
+pub struct Schema {
+    /// The file that is described
+    #[arg(value_name = "FILE", value_enum, default_value_t = SchemaFile::Squire)]
+    pub file: SchemaFile,
+}
+
+/// A file that has a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaFile {
+    /// squire.toml
+    Squire,
+    /// secrets.toml
+    Secrets,
 }
 
 /// `squire inspect`, which the launch of the built-in agent runs.

@@ -43,6 +43,17 @@ impl Environment {
         self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
     }
 
+    /// The variables whose values could end a string or a comment of JSON text that they are put into as they are.
+    pub fn unquoted(&self) -> Vec<String> {
+        let breaks = |value: &OsStr| {
+            let bytes = value.as_encoded_bytes();
+            bytes.iter().any(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))
+                || bytes.windows(2).any(|pair| pair == b"*/")
+        };
+        let names = self.variables.iter().filter(|(_, value)| breaks(value)).map(|(name, _)| name);
+        names.filter_map(|name| name.to_str().map(str::to_owned)).collect()
+    }
+
     /// The working directory's real path.
     pub fn directory(&self) -> Result<&Path> {
         self.directory.as_deref().context("the working directory no longer exists, or can't be read")

@@ -126,7 +126,9 @@ impl Finding {
 pub fn of_effect(code: Code) -> Severity {
     match (code, code.effect()) {
         (Code::ProjectFile, _) | (_, Effect::Refused) => Severity::Error,
-        (Code::Unused, _) | (_, Effect::LeftOut | Effect::SwitchedOff) => Severity::Warning,
+        (Code::Unused | Code::UnreadableApproval, _) | (_, Effect::LeftOut | Effect::SwitchedOff) => {
+            Severity::Warning
+        }
         (_, Effect::Remark) => Severity::Note,
     }
 }
@@ -239,7 +241,12 @@ pub fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {
 
 fn of_agent(view: &AgentView) -> impl Iterator<Item = Finding> {
     // Whether an agent asks before it uses a tool is no defect of a configuration; files are told for all agents.
-    let told = |note: &&Note| !matches!(note.code, Code::AgentApproval | Code::ProjectFile | Code::Unused);
+    let told = |note: &&Note| {
+        !matches!(
+            note.code,
+            Code::AgentApproval | Code::ProjectFile | Code::Unused | Code::UnreadableApproval
+        )
+    };
     view.notes.iter().filter(told).map(of_note).chain(view.findings.iter().cloned())
 }
 

@@ -73,7 +73,7 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         Command::Gateway(gateway) => gateway::run(&gateway, &environment),
         Command::Completions(completions) => commands::completions::run(&completions),
         Command::Man(man) => commands::man::run(&man),
-        Command::Schema => commands::schema::run(),
+        Command::Schema(schema) => commands::schema::run(&schema),
         Command::Inspect(inspect) => commands::inspect::run(&inspect, &environment),
     }
     .unwrap_or_else(|failure| {
@@ -83,11 +83,9 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
 }
 
 fn exit_of(failure: &anyhow::Error, is_launch: bool) -> Exit {
-    if let Some(not_runnable) = failure.downcast_ref::<runner::NotRunnable>() {
-        return not_runnable.exit();
-    }
     if is_launch {
-        return Exit::LAUNCH;
+        let not_runnable = failure.downcast_ref::<runner::NotRunnable>();
+        return not_runnable.map_or(Exit::LAUNCH, runner::NotRunnable::exit);
     }
     let is_usage = failure.is::<resolve::UnknownSelection>()
         || failure.is::<commands::man::UnknownSubcommand>()

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 use squire_strategies::{
-    Argument, Artifacts, Code, Effect, Launch, Name, Note, Refusal, ResolvedServer, Spot, Strategy,
+    Artifacts, Code, Effect, Launch, Name, Note, Refusal, ResolvedServer, Spot, Strategy,
 };
 
 use crate::resolve::{Resolution, Resolved};
@@ -60,8 +60,8 @@ pub fn plan(
         notes.append(&mut artifacts.notes);
         Artifacts { notes, ..artifacts }
     } else {
-        let (leading, mut switched_off) = without_servers(strategy, launch, &spot)?;
-        let subject = if leading.is_empty() { "nothing" } else { "no server" };
+        let mut artifacts = without_servers(strategy, &Launch { words: read, ..*launch }, &spot)?;
+        let subject = if artifacts.leading.is_empty() { "nothing" } else { "no server" };
         notes.push(Note {
             code: Code::NoSession,
             server: None,
@@ -69,8 +69,8 @@ pub fn plan(
             mend: None,
             place: None,
         });
-        notes.append(&mut switched_off);
-        Artifacts { notes, leading, ..Artifacts::default() }
+        notes.append(&mut artifacts.notes);
+        Artifacts { notes, ..artifacts }
     };
     let refuses_tools = placement.is_none_or(|placement| placement.refuses_tools(read));
     Ok(Plan {
@@ -93,19 +93,18 @@ pub fn plan(
 
 /// What switches a repository's servers off in a session that gets none of ours. It stands before the user's words, whose
 /// judgement it needs not.
-fn without_servers(
-    strategy: &dyn Strategy,
-    launch: &Launch<'_>,
-    spot: &Spot,
-) -> Result<(Vec<Argument>, Vec<Note>), Refusal> {
+fn without_servers(strategy: &dyn Strategy, launch: &Launch<'_>, spot: &Spot) -> Result<Artifacts, Refusal> {
     if matches!(spot, Spot::NoSession(_)) {
-        return Ok((Vec::new(), Vec::new()));
+        return Ok(Artifacts::default());
     }
     // What --strict adds has no place here; what the project brings is off all the same.
-    let artifacts = strategy.plan(&Launch { servers: &[], strict: false, ..*launch })?;
-    let is_meant = |note: &Note| note.code == Code::RepositoryServer && !artifacts.leading.is_empty();
-    let notes = artifacts.notes.iter().filter(|note| is_meant(note)).cloned().collect();
-    Ok((artifacts.leading, notes))
+    let Artifacts { leading, mut notes, switched_off, .. } =
+        strategy.plan(&Launch { servers: &[], strict: false, ..*launch })?;
+    if leading.is_empty() {
+        return Ok(Artifacts::default());
+    }
+    notes.retain(|note| note.code == Code::RepositoryServer);
+    Ok(Artifacts { leading, notes, switched_off, ..Artifacts::default() })
 }
 
 fn lost_its_name(entry: &Resolved) -> bool {
@@ -174,7 +173,12 @@ impl Plan {
         let told = |note: &&Note| {
             matches!(
                 note.code,
-                Code::ProjectFile | Code::Unreadable | Code::Hidden | Code::Unused | Code::RepositoryServer
+                Code::ProjectFile
+                    | Code::Unreadable
+                    | Code::UnreadableApproval
+                    | Code::Hidden
+                    | Code::Unused
+                    | Code::RepositoryServer
             ) && note.server.is_none()
         };
         // The first problem of a project's file; `list` shows all.

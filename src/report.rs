@@ -124,6 +124,7 @@ pub fn json(plan: &Plan, program: Option<&str>) -> Value {
         "program": program,
         "servers": servers(plan),
         "notes": artifacts.notes.iter().map(note).collect::<Vec<_>>(),
+        "switched_off": switched_off(plan),
         "files": files,
         "environment": environment,
         "leading": artifacts.leading.iter().map(argument_text).collect::<Vec<_>>(),
@@ -145,6 +146,12 @@ pub fn servers(plan: &Plan) -> Vec<Value> {
             })
         })
         .collect()
+}
+
+/// The servers of the agent's own project files that are switched off, as JSON.
+pub fn switched_off(plan: &Plan) -> Vec<Value> {
+    let switched = plan.artifacts.switched_off.iter();
+    switched.map(|off| json!({ "name": off.name, "file": off.file, "code": off.code.as_str() })).collect()
 }
 
 /// A note as JSON.

@@ -22,6 +22,19 @@ pub struct Artifacts {
     pub environment: Vec<(String, String)>,
     /// What is left out, switched off or worth knowing.
     pub notes: Vec<Note>,
+    /// The servers of other files that are switched off, which the notes name in sentences.
+    pub switched_off: Vec<Switched>,
+}
+
+/// A server that is none of ours, and switched off for the launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Switched {
+    /// Its name in the file.
+    pub name: String,
+    /// The file.
+    pub file: String,
+    /// Why.
+    pub code: Code,
 }
 
 /// A file of a plan.
@@ -176,6 +189,8 @@ codes! {
     Hidden = "hidden" Remark,
     /// A file of the agent could not be read, so collisions can't be known.
     Unreadable = "unreadable" Remark,
+    /// An approval of the user's that can't be read, and approves nothing.
+    UnreadableApproval = "approval-unreadable" Remark,
     /// A server of the agent's own project files that nobody but the repository asked for.
     RepositoryServer = "repository-server" Remark,
     /// What is written and has no effect.

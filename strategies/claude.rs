@@ -17,14 +17,16 @@ use core::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::artifacts::{Argument, Artifacts, Code, File, Note, Refusal, Whereabouts};
+use crate::artifacts::{Argument, Artifacts, Code, File, Note, Refusal, Switched, Whereabouts};
+use crate::claude_lists::{self, Lists};
 use crate::deceptive::spelled_in_json;
 use crate::entries::Members;
 use crate::environment::LOADER_ENVIRONMENT;
 use crate::json;
 use crate::mcp_servers::{self, Pinned, Reference};
 use crate::placement::{Arity, BareWord, Placement};
-use crate::repository::{self, Found, Unknowable};
+use crate::repository::{self, Entries, Found, Unknowable};
+use crate::repository_server::{self, Dialect, RepositoryServer, UNCLEAR};
 use crate::server::Transport;
 use crate::strategy::{Base, Content, Description, Launch, Program, Read, Strategy};
 use crate::taken;
@@ -43,7 +45,16 @@ const GIT: &str = ".git";
 const PROJECT_SERVERS: &[&str] = &[".mcp.json"];
 const PROJECT_SETTINGS: &[&str] = &[".claude/settings.json", ".claude/settings.local.json"];
 /// What keeps a server of the project's on.
-const KEEP: &str = "to keep it, name it in `enabledMcpjsonServers` of your own Claude settings, or launch with --agent-servers";
+const KEEP: &str =
+    "or name it in `enabledMcpjsonServers` of your own Claude settings, or launch with --agent-servers";
+/// An entry of `.mcp.json`, whose `${X}` Claude resolves.
+const DIALECT: Dialect = Dialect {
+    command,
+    variables: "env",
+    directory: None,
+    references: &["${"],
+    uncovered: &[("\"headersHelper\"", "its `headersHelper` is a program of its own")],
+};
 
 impl Strategy for Claude {
     fn name(&self) -> &'static str {
@@ -85,10 +96,21 @@ impl Strategy for Claude {
         Some(&PLACEMENT)
     }
 
+    fn repository_servers(
+        &self,
+        contents: &[Content],
+        _unquoted: &[String],
+    ) -> Result<Vec<RepositoryServer>, String> {
+        let files = repository::files(contents, PROJECT_SERVERS);
+        variables_of_settings(contents)
+            .and_then(|settings| repository_server::servers(files, &declared, &settings, &DIALECT))
+            .map_err(|unknowable| unknowable.located())
+    }
+
     fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal> {
         let mut artifacts = Artifacts::default();
         let states = states(launch);
-        let mut entries: Entries<'_> = Vec::new();
+        let mut entries: Ours<'_> = Vec::new();
         for server in launch.servers {
             match mcp_servers::entry(launch, server, PINNED) {
                 Ok(mut entry) => {
@@ -110,6 +132,8 @@ impl Strategy for Claude {
             return Ok(artifacts);
         }
         artifacts.notes.extend(switched_off(launch, &states, &entries));
+        let settings = claude_lists::settings(launch.contents, SETTINGS, PROJECT_SETTINGS, launch.directory);
+        artifacts.notes.extend(claude_lists::notes(&Lists::of(settings), launch.servers, &entries));
         artifacts.notes.push(approval(&entries));
         let slowest =
             launch.servers.iter().map(|server| server.agent_startup_timeout()).max().unwrap_or_default();
@@ -128,9 +152,9 @@ impl Strategy for Claude {
 pub(crate) const PINNED: Reference = ("${", ":-}");
 
 /// Our entries by name.
-type Entries<'a> = Vec<(&'a str, Members)>;
+type Ours<'a> = Vec<(&'a str, Members)>;
 
-fn has(entries: &Entries<'_>, name: &str) -> bool {
+fn has(entries: &Ours<'_>, name: &str) -> bool {
     entries.iter().any(|(own, _)| *own == name)
 }
 
@@ -138,7 +162,7 @@ pub(crate) fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn approval(entries: &Entries<'_>) -> Note {
+fn approval(entries: &Ours<'_>) -> Note {
     let tools: Vec<String> = entries.iter().map(|(name, _)| format!("mcp__{name}")).collect();
     Note {
         code: Code::AgentApproval,
@@ -212,15 +236,15 @@ fn own_names<'a>(launch: &Launch<'_>, states: &'a States<'_>) -> Vec<&'a str> {
 fn switch_off_the_projects(
     launch: &Launch<'_>,
     states: &States<'_>,
-    entries: &Entries<'_>,
+    entries: &Ours<'_>,
     artifacts: &mut Artifacts,
 ) {
     match projects(launch, states, entries) {
         Ok(off) if off.is_empty() => {}
         Ok(off) => {
             artifacts.leading.push(Argument::text(["--mcp-config=", &replacing(launch, &off)].concat()));
-            artifacts.notes.extend(repository::notes(&off, KEEP));
-            artifacts.notes.extend(lost_with_them(states, &off));
+            repository::tell(&off, KEEP, artifacts);
+            lost_with_them(states, &off, artifacts);
         }
         Err(unknowable) => {
             artifacts.leading.push(Argument::text("--strict-mcp-config"));
@@ -238,11 +262,11 @@ fn switch_off_the_projects(
 fn projects<'a>(
     launch: &Launch<'a>,
     states: &States<'_>,
-    entries: &Entries<'_>,
+    entries: &Ours<'_>,
 ) -> Result<Vec<Found<'a>>, Unknowable<'a>> {
     let word = UsersWord::of(launch, states);
     let files = repository::files(launch.contents, PROJECT_SERVERS);
-    let mut found = repository::found(files, declared, &|name| word.covers(name))?;
+    let mut found = repository::found(files, &declared, launch.approved, &|name| word.covers(name))?;
     if let Some(first) = found.first() {
         refuse_denied_entries(launch)?;
         // Claude refuses every file with an entry of this name, ours too.
@@ -260,11 +284,36 @@ fn projects<'a>(
 }
 
 /// The servers of one `.mcp.json`. Claude takes no entry that is no object.
-fn declared(bytes: &[u8]) -> Result<Vec<String>, String> {
-    let file = repository::plain_json(bytes)?;
-    let servers = file.get("mcpServers").and_then(Value::as_object);
-    let objects = servers.into_iter().flatten().filter(|(_, entry)| entry.is_object());
-    Ok(objects.map(|(name, _)| name.clone()).collect())
+fn declared(bytes: &[u8]) -> Result<Entries, String> {
+    let mut file = repository::plain_json(bytes)?;
+    let Some(Value::Object(servers)) = file.get_mut("mcpServers").map(Value::take) else {
+        return Ok(Vec::new());
+    };
+    Ok(servers.into_iter().filter(|(_, entry)| entry.is_object()).collect())
+}
+
+fn command(entry: &Value) -> Result<Vec<String>, String> {
+    let args = entry.get("args").map_or(Some(Vec::new()), |args| repository_server::words(Some(args)));
+    match (entry.get("command"), entry.get("url"), args) {
+        (Some(Value::String(program)), None, Some(args)) => {
+            Ok([program.clone()].into_iter().chain(args).collect())
+        }
+        (None, Some(Value::String(_)), _) => Ok(Vec::new()),
+        _ => Err(UNCLEAR.into()),
+    }
+}
+
+/// What the repository's settings set for every program that Claude starts (seen with 2.1.197), by file.
+fn variables_of_settings(contents: &[Content]) -> Result<Map<String, Value>, Unknowable<'_>> {
+    let mut variables = Map::new();
+    for content in repository::files(contents, PROJECT_SETTINGS) {
+        let settings = content.bytes.as_deref().map_err(Clone::clone).and_then(repository::plain_json);
+        let mut settings = settings.map_err(|reason| Unknowable::unread(&content.place, &reason))?;
+        if let Some(env) = settings.get_mut("env").map(Value::take) {
+            variables.insert(content.place.clone(), env);
+        }
+    }
+    Ok(variables)
 }
 
 /// A repository's settings can deny servers by their command, or allow no other than its own: an entry of ours that
@@ -342,8 +391,7 @@ fn replacing(launch: &Launch<'_>, off: &[Found<'_>]) -> String {
 }
 
 /// The project's entry has replaced one of the user's already, and what replaces that one replaces both.
-fn lost_with_them(states: &States<'_>, off: &[Found<'_>]) -> Vec<Note> {
-    let mut notes = Vec::new();
+fn lost_with_them(states: &States<'_>, off: &[Found<'_>], artifacts: &mut Artifacts) {
     for (place, state) in states {
         let own = state.as_ref().ok().and_then(|state| state.servers.as_ref());
         let is_own = |name: &&str| own.is_some_and(|own| own.contains_key(*name));
@@ -353,13 +401,19 @@ fn lost_with_them(states: &States<'_>, off: &[Found<'_>]) -> Vec<Note> {
                 "the project has servers of the same names, and they are switched off with them: {}",
                 repository::listed(&lost)
             );
-            notes.push(repository::note(place, sentence, "rename them, or launch with --agent-servers"));
+            let mend = "rename them, or launch with --agent-servers";
+            artifacts.notes.push(repository::note(place, sentence, mend));
+            let switched = |name: &str| Switched {
+                name: name.into(),
+                file: (*place).into(),
+                code: Code::RepositoryServer,
+            };
+            artifacts.switched_off.extend(lost.into_iter().map(switched));
         }
     }
-    notes
 }
 
-fn switched_off(launch: &Launch<'_>, states: &States<'_>, entries: &Entries<'_>) -> Vec<Note> {
+fn switched_off(launch: &Launch<'_>, states: &States<'_>, entries: &Ours<'_>) -> Vec<Note> {
     let mut notes = Vec::new();
     for (place, state) in states {
         match state {
@@ -563,6 +617,8 @@ pub(crate) mod tests {
             directory: "/p",
             strict: false,
             agent_servers: false,
+            approved: &crate::repository_server::Approved::default(),
+            unquoted: &[],
             words: &[],
         })
     }

@@ -14,6 +14,25 @@ pub fn parse(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice(&blanked(bytes))
 }
 
+/// The block comments of JSON text, each from its beginning.
+pub(crate) fn block_comments(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut index = 0;
+    core::iter::from_fn(move || {
+        while index < bytes.len() {
+            let start = index;
+            match (bytes[index], bytes.get(index + 1)) {
+                (b'"', _) => index = string_end(bytes, index),
+                (b'/', Some(b'/' | b'*')) => index = comment_end(bytes, index),
+                _ => index += 1,
+            }
+            if bytes[start..index].starts_with(b"/*") {
+                return Some(&bytes[start..index]);
+            }
+        }
+        None
+    })
+}
+
 fn blanked(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::from(bytes);
     let mut comma = None;
@@ -92,6 +111,14 @@ mod tests {
         let written =
             "\u{feff}{ \"a\": // note\r\n [1, 2,], /* off: \"b\": 1 */ \"u\": \"https://h/a//b,]\", }";
         assert_eq!(parse(written.as_bytes()).unwrap(), json!({"a": [1, 2], "u": "https://h/a//b,]"}));
+    }
+
+    #[test]
+    fn block_comments_are_found_where_they_are_comments() {
+        let text = br#"{ /* a */ "x": "/* b */", // /* c */
+            "y": 1 /**/ } /* d"#;
+        let found: Vec<&[u8]> = block_comments(text).collect();
+        assert_eq!(found, [&b"/* a */"[..], b"/**/", b"/* d"]);
     }
 
     #[test]

@@ -20,7 +20,8 @@ use crate::claude::milliseconds;
 use crate::deceptive::spelled_in_json;
 use crate::exposure;
 use crate::json;
-use crate::repository::{self, Unknowable};
+use crate::repository::{self, Entries, Unknowable};
+use crate::repository_server::{self, Dialect, RepositoryServer, UNCLEAR};
 use crate::server::{ResolvedServer, Route, Transport};
 use crate::strategy::{Base, Content, Description, Launch, Program, Read, Strategy};
 use crate::taken::{self, Taken};
@@ -35,7 +36,15 @@ const NO_PROJECT: &str = "OPENCODE_DISABLE_PROJECT_CONFIG";
 const PROJECT: &[&str] =
     &["opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"];
 /// What keeps a server of the project's on.
-const KEEP: &str = "to keep it, write `{\"mcp\": {\"NAME\": {\"enabled\": true}}}` into your own OpenCode config, or launch with --agent-servers";
+const KEEP: &str = "or write `{\"mcp\": {\"NAME\": {\"enabled\": true}}}` into your own OpenCode config, or launch with --agent-servers";
+/// An entry of opencode.json, in whose text `{env:X}` and `{file:x}` are replaced.
+const DIALECT: Dialect = Dialect {
+    command,
+    variables: "environment",
+    directory: Some("cwd"),
+    references: &["{env:"],
+    uncovered: &[("{file:", "what `{file:` puts into it is not looked at")],
+};
 const CONFIG: Base = Base::Variable("XDG_CONFIG_HOME", ".config");
 
 impl Strategy for OpenCode {
@@ -80,8 +89,38 @@ impl Strategy for OpenCode {
         ]
     }
 
+    /// `opencode DIR`, and `--dir` of `run`, whose other words are a prompt. Seen with 1.18.33: `run` takes the variable
+    /// PWD for the directory that it is started in.
+    fn directories<'a>(&self, words: &[&'a [u8]]) -> Option<Vec<&'a [u8]>> {
+        let mut directories: Vec<&[u8]> = Vec::new();
+        let is_prompt = words.first() == Some(&&b"run"[..]);
+        let mut before: &[u8] = b"";
+        for word in words {
+            match word.strip_prefix(b"--dir=") {
+                Some(value) => directories.push(value),
+                None if before == b"--dir" || !is_prompt && !word.starts_with(b"-") => directories.push(word),
+                None => {}
+            }
+            before = word;
+        }
+        Some(directories)
+    }
+
+    fn repository_servers(
+        &self,
+        contents: &[Content],
+        unquoted: &[String],
+    ) -> Result<Vec<RepositoryServer>, String> {
+        let files = repository::files(contents, PROJECT);
+        // One that a file switches off may be on by another, with all that both say.
+        let mentioned = |bytes: &[u8]| mentioned(bytes, unquoted);
+        repository_server::servers(files, &mentioned, &Map::new(), &DIALECT)
+            .map_err(|unknowable| unknowable.located())
+    }
+
     fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal> {
         let mut artifacts = Artifacts::default();
+        let declared = |content: &Content, bytes: &[u8]| declared(content, bytes, launch.unquoted);
         let taken = taken::names(launch.contents, declared, &mut artifacts.notes);
         let mut entries = Map::new();
         let off = |name: &str| (name.to_string(), json!({ "enabled": false }));
@@ -89,7 +128,7 @@ impl Strategy for OpenCode {
             match projects(launch) {
                 Ok(found) if launch.strict => drop(found),
                 Ok(found) => {
-                    artifacts.notes.extend(repository::notes(&found, KEEP));
+                    repository::tell(&found, KEEP, &mut artifacts);
                     entries.extend(found.iter().map(|found| off(&found.name)));
                 }
                 Err(unknowable) => leave_the_project_out(&unknowable, &mut artifacts),
@@ -146,20 +185,57 @@ fn projects<'a>(launch: &Launch<'a>) -> Result<Vec<repository::Found<'a>>, Unkno
     let is_enabled = |name: &str| {
         own.iter().any(|config| config.get("mcp").and_then(|mcp| mcp.get(name)) == Some(&enabled))
     };
-    repository::found(repository::files(launch.contents, PROJECT), of_project, &is_enabled)
+    let of_project = |bytes: &[u8]| of_project(bytes, launch.unquoted);
+    let files = repository::files(launch.contents, PROJECT);
+    repository::found(files, &of_project, launch.approved, &is_enabled)
 }
 
-/// The servers that a project's file switches on. In its keys a substitution would make another name.
-fn of_project(bytes: &[u8]) -> Result<Vec<String>, String> {
+/// The servers that a project's file switches on.
+fn of_project(bytes: &[u8], unquoted: &[String]) -> Result<Entries, String> {
+    let mut entries = mentioned(bytes, unquoted)?;
+    entries.retain(|(_, entry)| entry.get("enabled") != Some(&Value::Bool(false)));
+    Ok(entries)
+}
+
+/// The servers that a project's file says anything of.
+fn mentioned(bytes: &[u8], unquoted: &[String]) -> Result<Entries, String> {
+    let mut config = parsed(bytes, unquoted)?;
+    let servers = config.get_mut("mcp").and_then(Value::as_object_mut).map(core::mem::take);
+    Ok(servers.into_iter().flatten().collect())
+}
+
+/// A config file as OpenCode reads it, which is not known where a substitution makes a name, or where a value of the
+/// environment could end the string that it is put into.
+fn parsed(bytes: &[u8], unquoted: &[String]) -> Result<Value, String> {
     let config = json::parse(bytes).map_err(|error| error.to_string())?;
     let servers = config.get("mcp").and_then(Value::as_object);
     let mut keys = config.as_object().into_iter().chain(servers).flat_map(Map::keys);
     if keys.any(|key| key.contains("{env:") || key.contains("{file:")) {
         return Err("a substitution stands in a name".into());
     }
-    let on =
-        servers.into_iter().flatten().filter(|(_, entry)| entry.get("enabled") != Some(&Value::Bool(false)));
-    Ok(on.map(|(name, _)| name.clone()).collect())
+    // What is put into a comment can end it, and the rest of it counts then (seen with 1.18.33).
+    if json::block_comments(bytes).any(|comment| String::from_utf8_lossy(comment).contains("{file:")) {
+        return Err("a substitution stands in a comment".into());
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let mut substituted = text.split("{env:").skip(1).filter_map(|rest| rest.split_once('}'));
+    match substituted.find(|(name, _)| unquoted.iter().any(|unquoted| unquoted == name)) {
+        Some((name, _)) => Err(format!(
+            "{{env:{name}}} is replaced in its text, and the value could end a string or a comment there"
+        )),
+        None => Ok(config),
+    }
+}
+
+fn command(entry: &Value) -> Result<Vec<String>, String> {
+    match (entry.get("command"), entry.get("url")) {
+        (command @ Some(Value::Array(_)), None) => {
+            let words = repository_server::words(command).filter(|words| !words.is_empty());
+            words.ok_or_else(|| UNCLEAR.into())
+        }
+        (None, Some(Value::String(_))) => Ok(Vec::new()),
+        _ => Err(UNCLEAR.into()),
+    }
 }
 
 fn leave_the_project_out(unknowable: &Unknowable<'_>, artifacts: &mut Artifacts) {
@@ -250,13 +326,13 @@ fn without_substitutions(json: &str) -> String {
 }
 
 /// The servers that a config file, or the variable, declares.
-fn declared(content: &Content, bytes: &[u8]) -> Result<Vec<Taken>, String> {
+fn declared(content: &Content, bytes: &[u8], unquoted: &[String]) -> Result<Vec<Taken>, String> {
     if content.read == Read::Variable(NO_PROJECT)
         || content.read == Read::Variable(CONTENT) && bytes.is_empty()
     {
         return Ok(Vec::new());
     }
-    let config = json::parse(bytes).map_err(|error| error.to_string())?;
+    let config = parsed(bytes, unquoted)?;
     let names = config.get("mcp").and_then(Value::as_object).map(Map::keys);
     Ok(names.into_iter().flatten().map(|name| Taken::new(name, content)).collect())
 }
@@ -316,6 +392,64 @@ mod tests {
             assert!(plan(&OpenCode, &[program("a")], &[own(value)]).is_err(), "{value}");
         }
         assert!(plan(&OpenCode, &[program("a")], &[own("{}")]).is_ok());
+    }
+
+    #[test]
+    fn words_that_name_directories() {
+        let named = |words: &[&'static str]| {
+            let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+            let found = OpenCode.directories(&words).unwrap();
+            found.iter().map(|word| core::str::from_utf8(word).unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(named(&["run", "fix", "src"]), [""; 0]);
+        assert_eq!(named(&["run", "fix", "--dir", "../a"]), ["../a"]);
+        assert_eq!(named(&["run", "--dir=../a", "fix"]), ["../a"]);
+        assert_eq!(named(&["-c", "../a"]), ["../a"]);
+        assert_eq!(named(&["--prompt", "run", "../a"]), ["run", "../a"]);
+        assert_eq!(named(&["acp", "--cwd", "../a"]), ["acp", "../a"]);
+    }
+
+    /// What is pasted into the text could end a string there: such a file is not known, whoever wrote it.
+    #[test]
+    fn a_value_with_a_quote_makes_a_file_unknowable() {
+        let project = found(
+            Read::Upward("opencode.json"),
+            "/p/opencode.json",
+            r#"{ "theme": "{env:JSON}", "mcp": { "a": {} } }"#,
+        );
+        let planned = |unquoted: &[String], strict: bool| {
+            let gateway = crate::gateway::Gateway {
+                program: "/usr/bin/squire".into(),
+                project: None,
+                profiles: Vec::new(),
+                config: "/c".into(),
+                state: "/s".into(),
+            };
+            OpenCode
+                .plan(&Launch {
+                    agent: "opencode",
+                    gateway: &gateway,
+                    servers: &[],
+                    contents: core::slice::from_ref(&project),
+                    directory: "/p",
+                    strict,
+                    agent_servers: false,
+                    approved: &repository_server::Approved::default(),
+                    unquoted,
+                    words: &[],
+                })
+                .unwrap()
+        };
+        assert_eq!(content(&planned(&["OTHER".into()], false)), r#"{"mcp":{"a":{"enabled":false}}}"#);
+        for strict in [false, true] {
+            let artifacts = planned(&["JSON".into()], strict);
+            assert_eq!(artifacts.environment, [(NO_PROJECT.into(), "1".into())]);
+            let [note] = artifacts.notes.as_slice() else { panic!("{artifacts:?}") };
+            assert_eq!(
+                note.located(),
+                "/p/opencode.json: which servers it adds can't be known ({env:JSON} is replaced in its text, and the value could end a string or a comment there), so OpenCode reads no configuration of the project in this launch"
+            );
+        }
     }
 
     #[test]

@@ -11,7 +11,8 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
-use crate::artifacts::{Code, Note, Whereabouts};
+use crate::artifacts::{Artifacts, Code, Note, Switched, Whereabouts};
+use crate::repository_server::Approved;
 use crate::strategy::{Content, Read};
 
 /// More than a project has any use for. Each costs the agent an entry, and Claude Code a process.
@@ -22,11 +23,16 @@ const BYTES: usize = 8 * 1024;
 const SHOWN: usize = 8;
 const SHOWN_CHARACTERS: usize = 40;
 
+/// The servers of a file with all that it says of each.
+pub(crate) type Entries = Vec<(String, Value)>;
+
 /// A server of a project's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found<'a> {
     pub(crate) name: String,
     pub(crate) place: &'a str,
+    /// Why the user's word does not cover it.
+    pub(crate) why: &'static str,
 }
 
 /// Why the names of servers in a project's files can't be known, or switching them off by name would not do.
@@ -40,6 +46,11 @@ impl<'a> Unknowable<'a> {
     /// A file that can't be read as the agent reads it.
     pub(crate) fn unread(place: &'a str, reason: &str) -> Self {
         Self { place, reason: format!("which servers it adds can't be known ({reason})") }
+    }
+
+    /// The reason behind its file.
+    pub(crate) fn located(&self) -> String {
+        format!("{}: {}", self.place, self.reason)
     }
 }
 
@@ -56,34 +67,39 @@ pub(crate) fn files<'a>(
     contents.iter().filter(is_named).filter(move |content| !is_own(content))
 }
 
+/// What a file declares.
+pub(crate) fn located<'a>(
+    content: &'a Content,
+    declared: &dyn Fn(&[u8]) -> Result<Entries, String>,
+) -> Result<Entries, Unknowable<'a>> {
+    let entries = content.bytes.as_deref().map_err(Clone::clone).and_then(declared);
+    entries.map_err(|reason| Unknowable::unread(&content.place, &reason))
+}
+
 /// The servers that the project's files declare and the user's word does not cover, each once, the nearest file first.
 pub(crate) fn found<'a>(
     files: impl Iterator<Item = &'a Content>,
-    declared: fn(&[u8]) -> Result<Vec<String>, String>,
+    declared: &dyn Fn(&[u8]) -> Result<Entries, String>,
+    approved: &Approved,
     is_users_word: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<Found<'a>>, Unknowable<'a>> {
     let mut found: Vec<Found<'a>> = Vec::new();
     for content in files {
         let place = content.place.as_str();
-        let names = content.bytes.as_deref().map_err(Clone::clone).and_then(declared);
-        for name in names.map_err(|reason| Unknowable::unread(place, &reason))? {
-            if is_approved(&name, content) || is_users_word(&name) {
+        for (name, _) in located(content, declared)? {
+            if approved.as_they_are.contains(&name) || is_users_word(&name) {
                 continue;
             }
             if found.len() == NAMES || found.iter().map(|found| found.name.len()).sum::<usize>() > BYTES {
                 return Err(Unknowable { place, reason: "it adds too many servers".into() });
             }
             if !found.iter().any(|found| found.name == name) {
-                found.push(Found { name, place });
+                let why = approved.why_not(&name);
+                found.push(Found { name, place, why });
             }
         }
     }
     Ok(found)
-}
-
-/// Whether the user has approved this entry of a project's file. No approval of one exists yet; here is where it counts.
-fn is_approved(_name: &str, _file: &Content) -> bool {
-    false
 }
 
 /// Parses JSON as JavaScript does: a byte order mark is skipped, and what is not UTF-8 is replaced.
@@ -92,20 +108,25 @@ pub(crate) fn plain_json(bytes: &[u8]) -> Result<Value, String> {
     serde_json::from_str(&String::from_utf8_lossy(bytes)).map_err(|error| error.to_string())
 }
 
-/// A note a file, which names what is switched off in it.
-pub(crate) fn notes<'a>(off: &[Found<'a>], mend: &str) -> Vec<Note> {
-    let mut places: Vec<&str> = Vec::new();
-    for found in off {
-        if !places.contains(&found.place) {
-            places.push(found.place);
+/// Says what is switched off: a note a file and reason, which names it. `keep` is what keeps one on.
+pub(crate) fn tell(off: &[Found<'_>], keep: &str, artifacts: &mut Artifacts) {
+    let mut told: Vec<(&str, &str)> = Vec::new();
+    for Found { place, why, .. } in off {
+        if !told.contains(&(place, why)) {
+            told.push((place, why));
         }
     }
-    let note = |place: &'a str| {
-        let names: Vec<&str> =
-            off.iter().filter(|found| found.place == place).map(|found| found.name.as_str()).collect();
-        note(place, format!("switched off, as you have not enabled it: {}", listed(&names)), mend)
-    };
-    places.into_iter().map(note).collect()
+    let mend = format!("to keep it: squire approve NAME; {keep}");
+    for (place, why) in told {
+        let is_told = |found: &&Found<'_>| (found.place, found.why) == (place, why);
+        let names: Vec<&str> = off.iter().filter(is_told).map(|found| found.name.as_str()).collect();
+        artifacts.notes.push(note(place, format!("switched off, as {why}: {}", listed(&names)), &mend));
+    }
+    artifacts.switched_off.extend(off.iter().map(|found| Switched {
+        name: found.name.clone(),
+        file: found.place.to_string(),
+        code: Code::RepositoryServer,
+    }));
 }
 
 /// The note of a file whose servers can't be known.
@@ -148,24 +169,44 @@ mod tests {
     use super::*;
     use crate::claude::tests::found as content;
 
-    fn names(bytes: &[u8]) -> Result<Vec<String>, String> {
+    fn entries(bytes: &[u8]) -> Result<Entries, String> {
         let value = plain_json(bytes)?;
-        Ok(value.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect())
+        Ok(value
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, entry)| (name.clone(), entry.clone()))
+            .collect())
+    }
+
+    fn off<'a>(contents: &'a [Content], own: &str) -> Result<Vec<Found<'a>>, Unknowable<'a>> {
+        let approved = Approved {
+            as_they_are: ["yes".into()].into(),
+            before: ["once".into()].into(),
+            elsewhere: ["there".into()].into(),
+        };
+        found(files(contents, &["f"]), &entries, &approved, &|name| name == own)
     }
 
     #[test]
     fn each_name_once_and_the_nearest_file_first() {
         const FILE: Read = Read::Upward("f");
-        let contents =
-            [content(FILE, "/p/f", r#"{"b": 1, "a": 1}"#), content(FILE, "/f", r#"{"a": 1, "c": 1}"#)];
-        let found = found(files(&contents, &["f"]), names, &|name| name == "b").unwrap();
+        let contents = [
+            content(FILE, "/p/f", r#"{"b": 1, "a": 1, "yes": 1, "once": 1, "there": 1}"#),
+            content(FILE, "/f", r#"{"a": 1, "c": 1}"#),
+        ];
+        let found = off(&contents, "b").unwrap();
         let told: Vec<(&str, &str)> = found.iter().map(|found| (found.name.as_str(), found.place)).collect();
-        assert_eq!(told, [("a", "/p/f"), ("c", "/f")]);
-        let sentences: Vec<String> = notes(&found, "mend").iter().map(Note::located).collect();
+        assert_eq!(told, [("a", "/p/f"), ("once", "/p/f"), ("there", "/p/f"), ("c", "/f")]);
+        let mut artifacts = Artifacts::default();
+        tell(&found, "mend", &mut artifacts);
+        let sentences: Vec<String> = artifacts.notes.iter().map(Note::located).collect();
         assert_eq!(
             sentences,
             [
                 "/p/f: switched off, as you have not enabled it: a",
+                "/p/f: switched off, as it has changed since you approved it: once",
+                "/p/f: switched off, as you approved it for another directory than the agent is sent to: there",
                 "/f: switched off, as you have not enabled it: c"
             ]
         );
@@ -189,11 +230,10 @@ mod tests {
         let deep = format!("{{\"a\": 1, \"b\": {}{}}}", "[".repeat(200), "]".repeat(200));
         for text in [many.as_str(), long.as_str(), deep.as_str(), "{", r#"{"\ud800": 1}"#] {
             let contents = [content(FILE, "/p/f", text)];
-            let found = found(files(&contents, &["f"]), names, &|_| false);
-            assert_eq!(found.unwrap_err().place, "/p/f", "{}", &text[..text.len().min(60)]);
+            assert_eq!(off(&contents, "").unwrap_err().place, "/p/f", "{}", &text[..text.len().min(60)]);
         }
         let contents = [Content { bytes: Err("it is a riddle".into()), ..content(FILE, "/p/f", "") }];
-        let reason = found(files(&contents, &["f"]), names, &|_| false).unwrap_err().reason;
+        let reason = off(&contents, "").unwrap_err().reason;
         assert_eq!(reason, "which servers it adds can't be known (it is a riddle)");
     }
 

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use crate::artifacts::{Artifacts, Refusal};
 use crate::gateway::Gateway;
 use crate::placement::Placement;
+use crate::repository_server::{Approved, RepositoryServer};
 use crate::server::{ResolvedServer, Transport};
 
 /// How one agent takes MCP servers for one launch.
@@ -27,6 +28,13 @@ pub trait Strategy: Sync {
         &[]
     }
 
+    /// The words that may name another directory, whose project the agent then reads in place of the one that it is
+    /// started in; `None` where no word can. The variable PWD names one, too, for an agent that has such words.
+    fn directories<'a>(&self, words: &[&'a [u8]]) -> Option<Vec<&'a [u8]>> {
+        let _ = words;
+        None
+    }
+
     /// Its command line, where servers are carried by arguments; `None` where the words of the user don't matter.
     fn placement(&self) -> Option<&'static Placement> {
         None
@@ -36,6 +44,17 @@ pub trait Strategy: Sync {
     /// answers in its place, with no tools and the reason.
     fn shows_failures(&self) -> bool {
         false
+    }
+
+    /// The servers of the agent's own project files, which the user may approve. `unquoted` is as in [`Launch`]; the
+    /// error says which file can't be read as the agent reads it.
+    fn repository_servers(
+        &self,
+        contents: &[Content],
+        unquoted: &[String],
+    ) -> Result<Vec<RepositoryServer>, String> {
+        let _ = (contents, unquoted);
+        Ok(Vec::new())
     }
 
     /// Turns servers into what equips the agent. A server that it can't take is left out by a note and changes no
@@ -122,6 +141,11 @@ pub struct Launch<'a> {
     pub strict: bool,
     /// Whether servers of the agent's own project files stay on, approved or not.
     pub agent_servers: bool,
+    /// Which of them the user has approved.
+    pub approved: &'a Approved,
+    /// The variables of the launch whose values could end a string or a comment of JSON text that they are put into
+    /// as they are: they hold a quote, a backslash, a control character or `*/`.
+    pub unquoted: &'a [String],
     /// The words that the agent will read, for what they say of its own servers.
     pub words: &'a [&'a [u8]],
 }

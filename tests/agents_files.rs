@@ -30,6 +30,7 @@ fn no_command_touches_them() {
         &["completions", "bash"],
         &["man"],
         &["schema"],
+        &["schema", "secrets"],
         &["launch", "inspect"],
         &["launch", "codex", "--dry-run"],
     ];

@@ -142,6 +142,12 @@ fn of_no_server() -> Vec<Case> {
             Some(("project/.mcp.json", None)),
             user("").write("project/.mcp.json", "{ \"mcpServers\": { \"own\": {} } }"),
         ),
+        case(
+            "approval-unreadable",
+            "warning",
+            Some(("home/.local/state/squire/approvals/x.json", None)),
+            user("").project(A).write("home/.local/state/squire/approvals/x.json", "{"),
+        ),
         case("not-installed", "note", None, user("").args(["--agent", "claude"])),
     ]
 }

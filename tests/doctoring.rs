@@ -169,3 +169,46 @@ fn clean_all_is_refused_while_a_launch_runs() {
     end(running);
     assert_eq!(fs::read_to_string(test.path(FILE)).unwrap(), OWN);
 }
+
+/// Approvals that approve nothing or that others can read, and those of projects that are gone.
+#[test]
+fn approvals_are_looked_at() {
+    let test = test().write("project/squire.toml", "[servers.docs]\nurl = \"https://h.example.com/\"\n");
+    let run = test.clone().args(["approve", "--digest", "0", "docs"]).any_stderr().code(1);
+    let digest = run.stderr.split(" files is ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
+    test.clone().args(["approve", "--digest", digest, "docs"]).any_stdout().success();
+    assert_eq!(doctor(&test, 0)["approvals"], json!({ "count": 1, "gone": 0 }));
+
+    let approvals = test.path(STATE).join("approvals");
+    let file = fs::read_dir(&approvals).unwrap().next().unwrap().unwrap().path();
+    fs::write(approvals.join("broken.json"), "{").unwrap();
+    fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    let told = doctor(&test, 1);
+    let codes: Vec<&Value> = told["findings"].as_array().unwrap().iter().map(|it| &it["code"]).collect();
+    assert_eq!(codes, ["approval-unreadable", "approval-open"]);
+    let sentence = told["findings"][0]["sentence"].as_str().unwrap();
+    let expected =
+        format!("<T>/{STATE}/approvals/broken.json: an approval that can't be read approves nothing: EOF");
+    assert!(sentence.starts_with(&expected), "{sentence}");
+    fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
+    let told = doctor(&test, 1);
+    let sentences: Vec<&str> =
+        told["findings"].as_array().unwrap().iter().map(|it| it["sentence"].as_str().unwrap()).collect();
+    assert!(sentences.iter().any(|it| it.contains("it is not ours alone to write")), "{sentences:?}");
+
+    fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    fs::remove_file(approvals.join("broken.json")).unwrap();
+    fs::rename(test.path("project"), test.path("moved")).unwrap();
+    let run = test.clone().directory("home").args(["doctor"]).any_stdout().success();
+    assert!(run.stdout.contains("1, 1 of a project that is gone\n"), "{}", run.stdout);
+}
+
+#[test]
+fn a_secrets_file_that_others_can_read_is_a_finding() {
+    let file = "home/.config/squire/secrets.toml";
+    let told = doctor(&test().secrets("[secrets]\na = \"v\"\n").mode(file, 0o640), 1);
+    assert_eq!(told["findings"][0]["code"], "secrets-file");
+    let sentence = told["findings"][0]["sentence"].as_str().unwrap();
+    assert_eq!(sentence, format!("<T>/{file}: others can read or write it; chmod 600 <T>/{file}"));
+    assert_eq!(doctor(&test().secrets("[secrets]\na = \"v\"\n"), 0)["findings"], json!([]));
+}

@@ -18,6 +18,7 @@ const FILES: &[(&str, &[&str])] = &[
     ("completions/squire.elv", &["completions", "elvish"]),
     ("completions/_squire.ps1", &["completions", "powershell"]),
     ("docs/squire.schema.json", &["schema"]),
+    ("docs/secrets.schema.json", &["schema", "secrets"]),
 ];
 
 fn source(relative: &str) -> PathBuf {
@@ -173,6 +174,13 @@ fn generated_manual_knows_its_subcommands() {
     let names: Vec<String> =
         visible_subcommands().iter().map(|subcommand| subcommand.get_name().to_owned()).collect();
     unknown("inspect", &format!("there are: {}", names.join(", ")));
+}
+
+#[test]
+fn generated_schema_of_squire_toml_has_a_name_too() {
+    assert_eq!(printed(&["schema", "squire"]), printed(&["schema"]));
+    let run = Test::new().args(["schema", "policy"]).any_stderr().unchanged().code(2);
+    assert!(run.stderr.contains("[possible values: squire, secrets]"), "{}", run.stderr);
 }
 
 #[test]

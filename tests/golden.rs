@@ -140,6 +140,8 @@ impl Case {
             directory: PROJECT,
             strict: resolution.strict,
             agent_servers: false,
+            approved: &squire_strategies::Approved::default(),
+            unquoted: &[],
             words: &[],
         };
         squire::plan::plan(strategy, &resolution, &launch, &[], &self.words)

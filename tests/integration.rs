@@ -14,6 +14,7 @@ mod support;
 mod agents_files;
 mod agents_own_config;
 mod agents_rules;
+mod approving_agents_files;
 mod bad_input;
 mod check_codes;
 mod checking;

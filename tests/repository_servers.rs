@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use crate::support::{Run, Test};
 
 const EVIL: &str = r#"{ "mcpServers": { "evil": { "command": "./evil" } } }"#;
-const KEEP_CLAUDE: &str = "to keep it, name it in `enabledMcpjsonServers` of your own Claude settings, or launch with --agent-servers";
-const KEEP_OPENCODE: &str = "to keep it, write `{\"mcp\": {\"NAME\": {\"enabled\": true}}}` into your own OpenCode config, or launch with --agent-servers";
+const KEEP_CLAUDE: &str = "to keep it: squire approve NAME; or name it in `enabledMcpjsonServers` of your own Claude settings, or launch with --agent-servers";
+const KEEP_OPENCODE: &str = "to keep it: squire approve NAME; or write `{\"mcp\": {\"NAME\": {\"enabled\": true}}}` into your own OpenCode config, or launch with --agent-servers";
 /// No server at all, the built-in one included.
 const NONE: &str = "[servers.squire]\ndisabled = true\n[servers.off]\ncommand = \"x\"\ndisabled = true\n";
 const DOCS: &str = "[servers.docs]\nurl = \"https://docs.example.com/mcp\"\n";
@@ -149,7 +149,9 @@ fn b33_opencode_reads_no_project_where_names_would_not_do() {
         .map(|index| (format!("s{index}"), json!({ "type": "local", "command": ["x"] })))
         .collect();
     let many = json!({ "mcp": many }).to_string();
-    for text in [many.as_str(), "{ broken", r#"{ "m{env:X}cp": {} }"#, r#"{ "mcp": { "{file:x}": {} } }"#] {
+    let comment = r#"{ "mcp": { /* {file:z} "evil": { "command": ["x"] } /* */ } }"#;
+    let names = [r#"{ "m{env:X}cp": {} }"#, r#"{ "mcp": { "{file:x}": {} } }"#];
+    for text in [many.as_str(), "{ broken", names[0], names[1], comment] {
         let run = launch("opencode", NONE).write("project/opencode.json", text).any_stderr().code(5);
         assert_eq!(run.agent_variable("OPENCODE_DISABLE_PROJECT_CONFIG").as_deref(), Some("1"));
         assert_eq!(run.agent_variable("OPENCODE_CONFIG_CONTENT"), None);
@@ -168,6 +170,116 @@ fn b97_what_a_repository_says_of_our_name_is_off_and_ours_is_left_out() {
         let content = run.agent_variable("OPENCODE_CONFIG_CONTENT").unwrap();
         assert_eq!(content, r#"{"mcp":{"docs":{"enabled":false}}}"#);
     }
+}
+
+/// Words, and PWD, send OpenCode to another directory: what the project there has is off too.
+#[test]
+fn b33_what_another_directory_has_is_off_too() {
+    let evil = r#"{"mcp": {"evil": {"type": "local", "command": ["./evil"]}}}"#;
+    let test = || {
+        launch("opencode", NONE)
+            .write("other/opencode.json", evil)
+            .write("other/sub/x", "")
+            .link("../other/sub", "project/link")
+    };
+    let off = |run: &Run| run.agent_variable("OPENCODE_CONFIG_CONTENT");
+    let other = "<T>/other/opencode.json";
+    let named = |file: &str| {
+        format!(
+            "squire: opencode gets 0 of 0; {file}: switched off, as you have not enabled it: evil; {KEEP_OPENCODE}\n"
+        )
+    };
+    for words in [
+        &["../other"][..],
+        &["../other/sub", "--continue"],
+        &["link"],
+        &["run", "hi", "--dir", "../other"],
+        &["run", "--dir=../other/sub/..", "hi"],
+        &["acp", "--cwd", "../other"],
+    ] {
+        let run = test().args(["--"]).args(words).stderr(named(other)).code(5);
+        assert_eq!(run.agent_arguments(), *words);
+        assert_eq!(off(&run).as_deref(), Some(r#"{"mcp":{"evil":{"enabled":false}}}"#), "{words:?}");
+    }
+    // A prompt that is the name of a directory, and a file, are none.
+    for words in [&["run", "../other"][..], &["../other/opencode.json"], &["nowhere"]] {
+        let run = test().args(["--"]).args(words).stderr("squire: opencode gets 0 of 0\n").code(5);
+        assert_eq!(off(&run), None, "{words:?}");
+    }
+    let run =
+        test().args(["--agent-servers", "--", "../other"]).stderr("squire: opencode gets 0 of 0\n").code(5);
+    assert_eq!(off(&run), None);
+    // By PWD it walks up the way that the user came.
+    let test = launch("opencode", NONE).write("way/opencode.json", evil).link("../project", "way/link");
+    let run = test.clone().env("PWD", test.path("way/link")).stderr(named("<T>/way/opencode.json")).code(5);
+    assert!(off(&run).is_some());
+    let run = test.clone().env("PWD", test.path("project")).stderr("squire: opencode gets 0 of 0\n").code(5);
+    assert_eq!(off(&run), None);
+    // Of the same name as ours it would be mixed with ours.
+    let docs = r#"{ "mcp": { "docs": { "command": ["./evil"] } } }"#;
+    launch("opencode", &format!("{NONE}{DOCS}"))
+        .write("other/opencode.json", docs)
+        .args(["--", "../other"])
+        .stderr(format!("squire: opencode gets 0 of 1; left out: docs ({other} has a server of this name, and OpenCode would mix the two; rename the server in squire.toml); {other}: switched off, as you have not enabled it: docs; {KEEP_OPENCODE}\n"))
+        .code(5);
+}
+
+/// A value with a quote could end the string that OpenCode puts it into: which servers there are is not known then.
+#[test]
+fn b33_a_value_that_breaks_a_file_keeps_the_project_out() {
+    let text = r#"{ "theme": "{env:ODD}", "mcp": { "evil": { "type": "local", "command": ["./evil"] } } }"#;
+    for (value, is_off) in
+        [("a\"b", true), ("a\\", true), ("a\nb", true), ("a*/", true), ("plain", false), ("", false)]
+    {
+        let run = launch("opencode", NONE)
+            .write("project/opencode.json", text)
+            .env("ODD", value)
+            .any_stderr()
+            .code(5);
+        let is_left_out = run.agent_variable("OPENCODE_DISABLE_PROJECT_CONFIG").is_some();
+        assert_eq!(is_left_out, is_off, "{value:?} {}", run.stderr);
+        assert!(!run.stderr.contains(value) || value.is_empty() || value == "plain", "{}", run.stderr);
+    }
+    // In a file of the user's own it is told; whether a name there is taken can't be known.
+    let file = "home/.config/opencode/opencode.json";
+    launch("opencode", NONE)
+        .write(file, r#"{ "theme": "{env:ODD}" }"#)
+        .env("ODD", "a\"b")
+        .stderr(format!("squire: opencode gets 0 of 0; <T>/{file}: {{env:ODD}} is replaced in its text, and the value could end a string or a comment there; servers of the same name there can't be known\n"))
+        .code(5);
+}
+
+/// What a repository's settings forbid Claude is not counted as given, and can be required.
+#[test]
+fn b62_what_settings_forbid_is_named_with_the_file() {
+    let settings = "project/.claude/settings.json";
+    let denied = r#"{ "deniedMcpServers": [{ "serverName": "docs" }] }"#;
+    let reason = format!("`deniedMcpServers` of <T>/{settings} forbids it");
+    let test = || launch("claude", &format!("{NONE}{DOCS}")).write(settings, denied);
+    test()
+        .stderr(format!(
+            "squire: claude gets 0 of 1; switched off: docs ({reason}; change that in the file)\n"
+        ))
+        .code(5);
+    test()
+        .args(["--require", "docs"])
+        .stderr(format!("squire: nothing was started, as it lacks what is required:\n  docs: {reason}\n"))
+        .unchanged()
+        .code(125);
+    let run = test().without_arguments().args(["check", "--json"]).any_stdout().unchanged().code(1);
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    let finding = found["findings"].as_array().unwrap().iter().find(|it| it["code"] == "agent-disabled");
+    assert_eq!(finding.unwrap()["message"], reason);
+    // Claude reads no settings of directories above.
+    test()
+        .write("project/sub/x", "")
+        .directory("project/sub")
+        .stderr("squire: claude gets 1 of 1: docs\n")
+        .code(5);
+    launch("claude", &format!("{NONE}{DOCS}"))
+        .write("home/.claude/settings.json", r#"{ "allowedMcpServers": [{ "serverName": "other" }] }"#)
+        .stderr("squire: claude gets 0 of 1; switched off: docs (`allowedMcpServers` of <T>/home/.claude/settings.json forbids it; change that in the file)\n")
+        .code(5);
 }
 
 #[test]

@@ -370,6 +370,53 @@ fn an_approval_that_cannot_be_read_approves_nothing() {
     assert_eq!(state(&test).0, "not-approved");
 }
 
+/// It is named wherever it could have let a server run, and approving anew mends it.
+#[test]
+fn an_approval_that_cannot_be_read_is_named() {
+    let test = test(PROJECT);
+    approve(&test, "docs");
+    let [file] = &approvals(&test)[..] else { panic!("one file") };
+    fs::write(file, "{").unwrap();
+    let reason = "it approves nothing: EOF while parsing an object at line 1 column 1";
+    let mend = "approve anew what it was of (squire approve NAME), and remove the file if it is still there";
+    let path = format!("<T>/{STATE}/approvals/<private>.json");
+    let told = format!("squire: {path}: {reason}\n  help: {mend}\n");
+    test.clone().args(["list"]).any_stdout().stderr(told).success();
+    let told = format!(
+        "squire: claude gets 1 of 2: squire; left out: docs (declared by the project, and not approved; squire approve docs); {path}: {reason}\n"
+    );
+    test.clone().args(["launch", "claude"]).stderr(told).success();
+    let run = test.clone().args(["check"]).any_stdout().unchanged().code(1);
+    let line = format!("{path}: warning: {reason} [approval-unreadable]\n  help: {mend}\n");
+    assert_eq!(run.stdout.matches(&line).count(), 1, "{}", run.stdout);
+    let told = format!(
+        "squire: docs is not approved here\nsquire: {path}: whose approval it is can't be known, and it approves nothing: EOF while parsing an object at line 1 column 1\n  help: remove it\n"
+    );
+    test.clone().args(["revoke", "docs"]).stderr(told).unchanged().code(1);
+    approve(&test, "docs");
+    assert_on(&test);
+    test.clone().args(["list"]).any_stdout().success();
+}
+
+/// What the user declared is the user's word; nobody has to be asked.
+#[test]
+fn of_ones_own_server_there_is_nothing_to_approve() {
+    let test = test("").config("\n[servers.mine]\ncommand = \"server\"\n");
+    let told = "squire: mine: there is nothing to approve, as you declared it yourself (<T>/home/.config/squire/squire.toml:2)\n";
+    test.clone().behind("exec setsid -w \"$@\"").args(["approve", "mine"]).stderr(told).unchanged().code(1);
+    test.args(["approve", "mine"]).stderr(told).unchanged().code(1);
+}
+
+/// A program that is not there is no failure of a launch.
+#[test]
+fn what_cannot_be_bound_is_not_approved() {
+    test("[servers.docs]\ncommand = \"nowhere\"\n")
+        .args(["approve", "docs"])
+        .stderr("squire: docs can't be approved as it is: nowhere was not found on PATH\n")
+        .unchanged()
+        .code(1);
+}
+
 /// What is shown on the terminal, and that a yes there is a yes: a job on a terminal of its own.
 fn on_terminal(test: Test, words: &[&str], keys: &[u8], shown: &str) -> String {
     let command = test.clone().args(words.iter().copied()).command();

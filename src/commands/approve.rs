@@ -3,19 +3,22 @@
 use std::io::IsTerminal;
 
 use anyhow::{Context, Result, bail, ensure};
-use squire_strategies::{Code, LAUNCH_VARIABLE, Tier, Transport};
+use squire_strategies::{AGENTS, Code, LAUNCH_VARIABLE, RepositoryServer, Tier, Transport};
 
 use super::Surroundings;
 use super::list::below_home;
 use super::show::receives;
 use crate::cli;
-use crate::config::{Declaration, working_directory};
+use crate::config::Declaration;
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::printable::printable;
 use crate::resolve::{Resolved, UnknownSelection, everything, unknown_name};
+use crate::runner;
 use crate::trust::approvals::{self, Approval, Word};
-use crate::trust::digest::{canonical, digest};
+use crate::trust::claim::Claim;
+use crate::trust::digest::digest;
 use crate::trust::log::{self, Said};
 use crate::trust::question::Asked;
 use crate::trust::{Court, binding::Binding};
@@ -32,15 +35,30 @@ pub fn run(options: &cli::Approve, environment: &Environment) -> Result<Exit> {
     let court = surroundings.court(environment);
     let mut questions = Vec::new();
     for name in &options.names {
-        questions.push(Question::of(find(&declared.entries, name)?, court)?);
+        // A name of squire's own list is that server's.
+        if declared.entries.iter().any(|entry| entry.server.name.as_str() == name) {
+            let (entry, declaration) = find(&declared.entries, name)?;
+            // A launch that runs may wait for the user's word on a change of one.
+            ensure!(
+                entry.server.tier != Tier::Trusted
+                    || options.digest.is_some()
+                    || !runner::running(court.state).is_empty(),
+                "{name}: there is nothing to approve, as you declared it yourself ({})",
+                declaration.origin
+            );
+            questions.push(Question::of(entry, declaration, court, environment)?);
+        } else {
+            questions.extend(of_agents(name, &declared.entries, &surroundings, environment)?);
+        }
     }
     if let Some(given) = &options.digest {
+        ensure!(options.names.len() == 1, "--digest is for one server at a time");
         return by_digest(&questions, given, court);
     }
     let terminal = Terminal::open().with_context(
         || "there is no terminal to ask on; where the declaration is known: squire approve --digest HEX NAME",
     )?;
-    let refused = ask(terminal, &questions, court, environment)?;
+    let refused = ask(terminal, &questions, court)?;
     Ok(if refused == 0 { Exit::DONE } else { Exit::FINDINGS })
 }
 
@@ -54,17 +72,51 @@ pub(super) fn refuse_in_launch(environment: &Environment, what: &str) -> Result<
     Ok(())
 }
 
-fn find<'a>(entries: &'a [Resolved], name: &str) -> Result<&'a Resolved> {
+fn find<'a>(entries: &'a [Resolved], name: &str) -> Result<(&'a Resolved, &'a Declaration)> {
     let mut named = entries.iter().filter(|entry| entry.server.name.as_str() == name);
     let is_taken =
         |entry: &&Resolved| entry.left_out.as_ref().is_some_and(|note| note.code == Code::NameTaken);
-    let Some(entry) = named.clone().find(|entry| !is_taken(entry)).or_else(|| named.next()) else {
-        let known = entries.iter().map(|entry| entry.server.name.as_str());
-        return Err(UnknownSelection(vec![unknown_name("server", name, known)]).into());
-    };
+    let entry = named.clone().find(|entry| !is_taken(entry)).or_else(|| named.next());
+    let entry = entry.with_context(|| format!("{name} is declared nowhere"))?;
     ensure!(!is_taken(&entry), "{name}: a server of yours has this name, and a project can't take it");
     ensure!(entry.server.tier != Tier::Builtin, "{name} is squire itself, and needs no approval");
-    Ok(entry)
+    let declaration = entry.declaration.as_ref().with_context(|| format!("{name} is declared nowhere"))?;
+    Ok((entry, declaration))
+}
+
+/// The servers of this name that the repository has in files of agents: one for each agent that would start one.
+fn of_agents(
+    name: &str,
+    declared: &[Resolved],
+    surroundings: &Surroundings,
+    environment: &Environment,
+) -> Result<Vec<Question>> {
+    let mut known: Vec<String> = declared.iter().map(|entry| entry.server.name.to_string()).collect();
+    let (mut questions, mut unread) = (Vec::new(), Vec::new());
+    let unquoted = environment.unquoted();
+    for strategy in AGENTS {
+        let contents = runner::fetch(strategy.reads(), environment, environment.directory()?);
+        match strategy.repository_servers(&contents, &unquoted) {
+            Ok(servers) => {
+                known.extend(servers.iter().map(|server| server.name.clone()));
+                for server in servers.iter().filter(|server| server.name == name) {
+                    questions.push(Question::of_agent(
+                        strategy.name(),
+                        strategy.description().title,
+                        server,
+                        surroundings,
+                        environment,
+                    )?);
+                }
+            }
+            Err(error) => unread.push(format!("; {error}")),
+        }
+    }
+    if questions.is_empty() {
+        let sentence = unknown_name("server", name, known.iter().map(String::as_str));
+        return Err(UnknownSelection(vec![sentence + &unread.concat()]).into());
+    }
+    Ok(questions)
 }
 
 /// What a terminal shows at once, about: more than that may have scrolled away when the question stands there.
@@ -72,81 +124,96 @@ const WIDTH: usize = 80;
 const SCREEN: usize = 20;
 
 /// A server that waits for the user's word.
-pub(super) struct Question<'a> {
-    entry: &'a Resolved,
-    declaration: &'a Declaration,
-    canonical: serde_json::Map<String, serde_json::Value>,
+pub(super) struct Question {
+    claim: Claim,
     /// Of the declaration and of the project's files that it is bound to.
     digest: String,
     binding: Binding,
-    before: Option<Approval>,
+    /// All of it, as text.
+    text: String,
 }
 
-impl<'a> Question<'a> {
+impl Question {
     /// What there is to say of a server; read once, so that what is shown is what is recorded.
-    pub(super) fn of(entry: &'a Resolved, court: Court<'_>) -> Result<Self> {
-        let name = entry.server.name.as_str();
-        let declaration =
-            entry.declaration.as_ref().with_context(|| format!("{name} is declared nowhere"))?;
-        let canonical = canonical(declaration);
-        let binding =
-            court.bind(declaration).with_context(|| format!("{name} can't be approved as it is"))?;
-        let (found, _) = approvals::load(court.state, &court.place(declaration));
-        let before = found.into_iter().rfind(|approval| approval.name == name);
-        let digest = binding.digest_with(&digest(&canonical));
-        Ok(Self { entry, declaration, canonical, digest, binding, before })
+    pub(super) fn of(
+        entry: &Resolved,
+        declaration: &Declaration,
+        court: Court<'_>,
+        environment: &Environment,
+    ) -> Result<Self> {
+        let origin = &declaration.origin;
+        let place = below_home(&origin.to_string(), environment.home().as_deref());
+        let declared = format!("{place} ({})", origin.layer.as_str());
+        Self::about(Claim::of(declaration, court), declared, receives(entry), court)
     }
 
-    fn text(&self, environment: &Environment) -> String {
-        let origin = &self.declaration.origin;
-        let place = below_home(&origin.to_string(), environment.home().as_deref());
-        let is_project = origin.layer.is_project() && self.binding.program.is_some();
-        Asked {
-            name: self.entry.server.name.as_str(),
-            declared: format!("{place} ({})", origin.layer.as_str()),
-            declaration: &self.canonical,
-            digest: &self.digest,
-            binding: &self.binding,
-            directory: is_project.then(|| working_directory(self.declaration).display().to_string()),
-            receives: receives(self.entry),
-            before: self.before.as_ref(),
+    /// The same of what an agent would start by itself.
+    fn of_agent(
+        agent: &str,
+        title: &str,
+        server: &RepositoryServer,
+        surroundings: &Surroundings,
+        environment: &Environment,
+    ) -> Result<Self> {
+        let name = printable(&server.name);
+        let root = surroundings.project_root().with_context(|| {
+            format!("{name} can't be approved here: an approval is for a project, and this is none")
+        })?;
+        let file = below_home(&server.file, environment.home().as_deref());
+        let declared = format!("{file} (of {title}, which starts it by itself)");
+        let receives = format!("whatever {title} gives it, which may be its whole environment");
+        let claim = Claim::of_agent(agent, server, root, environment.directory()?);
+        Self::about(claim, declared, receives, surroundings.court(environment))
+    }
+
+    fn about(claim: Claim, declared: String, receives: String, court: Court<'_>) -> Result<Self> {
+        let binding = claim
+            .bind(court)
+            .with_context(|| format!("{} can't be approved as it is", printable(&claim.name)))?;
+        let (found, _) = approvals::load(court.state);
+        let before =
+            found.into_iter().rfind(|approval| approval.name == claim.name && approval.place == claim.place);
+        let digest = binding.digest_with(&digest(&claim.canonical));
+        let text = Asked {
+            name: &claim.name,
+            declared,
+            declaration: &claim.canonical,
+            digest: &digest,
+            binding: &binding,
+            directory: claim.directory().map(|directory| directory.display().to_string()),
+            receives,
+            before: before.as_ref(),
         }
-        .text()
+        .text();
+        Ok(Self { claim, digest, binding, text })
     }
 
     /// Records the user's yes.
     fn record(&self, court: Court<'_>, word: Word) -> Result<()> {
-        let name = self.entry.server.name.as_str();
-        let place = court.place(self.declaration);
-        let approval = Approval::new(name, place.clone(), self.canonical.clone(), self.binding.clone(), word);
+        let Claim { name, place, canonical, .. } = &self.claim;
+        let approval = Approval::new(name, place.clone(), canonical.clone(), self.binding.clone(), word);
         approval.record(court.state)?;
-        log::write(court.state, Said::Approved, name, &place, &self.digest)
+        log::write(court.state, Said::Approved, name, place, &self.digest)
     }
 
     fn refuse(&self, court: Court<'_>) -> Result<()> {
-        let place = court.place(self.declaration);
-        log::write(court.state, Said::Refused, self.entry.server.name.as_str(), &place, &self.digest)
+        log::write(court.state, Said::Refused, &self.claim.name, &self.claim.place, &self.digest)
     }
 }
 
 /// Shows all servers on one screen and asks about each. How many were not approved.
-pub(super) fn ask(
-    mut terminal: Terminal,
-    questions: &[Question<'_>],
-    court: Court<'_>,
-    environment: &Environment,
-) -> Result<usize> {
-    let screen: Vec<String> = questions.iter().map(|question| question.text(environment)).collect();
+pub(super) fn ask(mut terminal: Terminal, questions: &[Question], court: Court<'_>) -> Result<usize> {
+    let screen: Vec<&str> = questions.iter().map(|question| question.text.as_str()).collect();
     terminal.show(&format!("\n{}\n", screen.join("\n"))).context("the terminal can't be written")?;
     let mut refused = 0;
-    for (question, text) in questions.iter().zip(&screen) {
-        let lines = text.lines().map(|line| line.chars().count() / WIDTH + 1).sum::<usize>();
+    for question in questions {
+        let lines = question.text.lines().map(|line| line.chars().count() / WIDTH + 1).sum::<usize>();
         let long = if lines > SCREEN {
             format!(" ({lines} lines, shown above: look at all of them)")
         } else {
             String::new()
         };
-        let asked = format!("squire: approve {}{long}?", question.entry.server.name);
+        let asked = format!("squire: approve {}{long}?", printable(&question.claim.name));
         if terminal.ask(&asked).context("the terminal can't be read")? {
             question.record(court, Word::Terminal)?;
         } else {
@@ -157,14 +224,16 @@ pub(super) fn ask(
     Ok(refused)
 }
 
-fn by_digest(questions: &[Question<'_>], given: &str, court: Court<'_>) -> Result<Exit> {
-    let [question] = questions else { bail!("--digest is for one server at a time") };
-    let name = &question.entry.server.name;
-    ensure!(
-        question.digest.eq_ignore_ascii_case(given),
-        "{name} was not approved: the digest of it and its files is {}, not {given}",
-        question.digest
-    );
+fn by_digest(questions: &[Question], given: &str, court: Court<'_>) -> Result<Exit> {
+    let name = questions.first().map(|question| printable(&question.claim.name)).unwrap_or_default();
+    // Several agents may each have one of the name.
+    let Some(question) = questions.iter().find(|question| question.digest.eq_ignore_ascii_case(given)) else {
+        let known: Vec<&str> = questions.iter().map(|question| question.digest.as_str()).collect();
+        bail!(
+            "{name} was not approved: the digest of it and its files is {}, not {given}",
+            known.join(" or ")
+        );
+    };
     question.record(court, Word::Digest)?;
     Output::default().data(&format!("approved {name} {}\n", question.digest))?;
     Ok(Exit::DONE)

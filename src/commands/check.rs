@@ -74,13 +74,30 @@ fn find(options: &cli::Check, environment: &Environment) -> Result<Vec<Finding>>
     let of_secrets = secrets::findings(&surroundings, &declared, holders);
     let mut found = findings::findings(Known {
         entries: &declared.entries,
-        notes: &[declared.notes.clone(), secrets::notes(&surroundings, &declared)].concat(),
+        notes: &[
+            declared.notes.clone(),
+            secrets::notes(&surroundings, &declared),
+            of_approvals(&surroundings, &views),
+        ]
+        .concat(),
         findings: &[of_programs, of_secrets].concat(),
         agents: &views,
     });
     let foreign = surroundings.refuse_foreign();
     found.extend(foreign.err().map(|error| refused(&error)));
     Ok(found)
+}
+
+/// The approvals that can't be read, each once: of the layers, and of what the agents' own files hold.
+fn of_approvals(surroundings: &Surroundings, views: &[AgentView]) -> Vec<Note> {
+    let of_agents = views.iter().flat_map(|view| &view.notes);
+    let mut notes = Vec::new();
+    for note in surroundings.approval_notes.iter().chain(of_agents) {
+        if note.code == Code::UnreadableApproval && !notes.contains(note) {
+            notes.push(note.clone());
+        }
+    }
+    notes
 }
 
 /// What stops every launch, for a reason that no place in a file explains.

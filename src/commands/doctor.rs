@@ -1,5 +1,7 @@
 //! `squire doctor`: the agents that are here, squire's own directories, what runs and what was left.
 
+mod trust;
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -26,6 +28,7 @@ struct Health {
     directories: Vec<(&'static str, PathBuf)>,
     running: Vec<Running>,
     files: Vec<Surveyed>,
+    approvals: trust::Approvals,
     findings: Vec<Finding>,
 }
 
@@ -71,9 +74,10 @@ fn examine(directories: &Directories, environment: &Environment, output: Output)
     super::settle(environment, output);
     let files = runner::survey(&directories.state);
     findings.extend(files.iter().filter_map(of_file));
+    let approvals = trust::examine(directories, &mut findings);
     let directories = named.map(|(name, directory)| (name, directory.clone())).to_vec();
     let running = runner::running(&directories[1].1);
-    Health { agents, directories, running, files, findings }
+    Health { agents, directories, running, files, approvals, findings }
 }
 
 fn of_file(surveyed: &Surveyed) -> Option<Finding> {
@@ -159,6 +163,9 @@ fn as_text(health: &Health, home: Option<&Path>) -> String {
         let there = if files::exists(directory) { "" } else { " (not made yet)" };
         rows.push(("directory", (*name).into(), String::new(), format!("{}{there}", shown(directory))));
     }
+    if health.approvals.count > 0 {
+        rows.push(("approvals", String::new(), String::new(), health.approvals.text()));
+    }
     for launch in &health.running {
         rows.push((
             "launch",
@@ -230,6 +237,7 @@ fn as_json(health: &Health) -> Value {
         "directories": health.directories.iter().map(directory).collect::<Vec<_>>(),
         "launches": health.running.iter().map(launch).collect::<Vec<_>>(),
         "files": health.files.iter().map(file).collect::<Vec<_>>(),
+        "approvals": health.approvals.json(),
         "findings": health.findings.iter().map(finding).collect::<Vec<_>>(),
     })
 }

@@ -87,12 +87,13 @@ fn ask_about(
     let Some(terminal) = foreign.ok().and_then(|()| Terminal::open().ok()) else { return Ok(false) };
     let court = surroundings.court(environment);
     // One that can't be approved as it is stays left out; `squire approve` says why.
-    let questions: Vec<Question<'_>> =
-        waiting.into_iter().filter_map(|entry| Question::of(entry, court).ok()).collect();
+    let question =
+        |entry: &Resolved| Question::of(entry, entry.declaration.as_ref()?, court, environment).ok();
+    let questions: Vec<Question> = waiting.into_iter().filter_map(question).collect();
     if questions.is_empty() {
         return Ok(false);
     }
-    ask(terminal, &questions, court, environment)?;
+    ask(terminal, &questions, court)?;
     Ok(true)
 }
 
@@ -152,9 +153,13 @@ pub(super) fn lacking(plan: &Plan, required: &[Required]) -> Vec<Lacking> {
 fn tell(plan: &Plan, options: &cli::Launch, output: Output, surroundings: &Surroundings) {
     if options.json && !options.quiet {
         let notes: Vec<_> = plan.artifacts.notes.iter().map(report::note).collect();
-        output.machine(
-            &json!({ "agent": plan.agent, "servers": report::servers(plan), "notes": notes }).to_string(),
-        );
+        let told = json!({
+            "agent": plan.agent,
+            "servers": report::servers(plan),
+            "notes": notes,
+            "switched_off": report::switched_off(plan),
+        });
+        output.machine(&told.to_string());
         return;
     }
     output.notice(&plan.summary());

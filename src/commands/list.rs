@@ -24,12 +24,13 @@ pub fn run(options: &cli::List, environment: &Environment) -> Result<Exit> {
     surroundings.refuse_foreign()?;
     // No agent is named: a plain remote server is direct in every agent that speaks its transport.
     let speaks = |transport: &Transport| transport.remote().is_some();
-    let resolution = if options.profiles.is_empty() {
+    let mut resolution = if options.profiles.is_empty() {
         everything(&surroundings.layers, &surroundings.standings, &speaks)?
     } else {
         let selection = Selection { profiles: options.profiles.clone(), ..Selection::default() };
         resolve(&surroundings.layers, &surroundings.standings, &selection, &speaks)?
     };
+    resolution.notes.extend(surroundings.approval_notes.iter().cloned());
     if options.json {
         output.data(&format!("{:#}\n", as_json(&resolution)))?;
     } else {

@@ -21,7 +21,7 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
-use squire_strategies::{AGENTS, Gateway, Launch, Strategy, Transport};
+use squire_strategies::{AGENTS, Approved, Content, Gateway, Launch, Note, Strategy, Transport};
 
 use crate::config::{self, Directories, Layers, Project, Sources};
 use crate::environment::{Environment, utf8};
@@ -35,7 +35,7 @@ use crate::resolve::{
 };
 use crate::runner::{self, AgentProgram, NotRunnable};
 use crate::secrets::{self, Secrets, Source};
-use crate::trust::Court;
+use crate::trust::{Court, Judged};
 use needs::Holders;
 
 /// Settles what dead launches left, where squire's own directories can be trusted. What can't be settled is said,
@@ -66,6 +66,8 @@ struct Surroundings {
     foreign: Option<String>,
     /// What the user has said of the servers of others.
     standings: Standings,
+    /// What is to be told of that.
+    approval_notes: Vec<Note>,
     /// What the user's secrets.toml says, read once a server needs it.
     secrets: OnceCell<Result<Secrets>>,
 }
@@ -87,6 +89,7 @@ impl Surroundings {
             layers,
             foreign: foreign.err().map(|error| error.to_string()),
             standings: Standings::new(),
+            approval_notes: Vec::new(),
             secrets: OnceCell::new(),
         };
         surroundings.judge(environment);
@@ -96,7 +99,8 @@ impl Surroundings {
     /// Judges the servers that others declare. Approvals that a repository could have brought approve nothing.
     fn judge(&mut self, environment: &Environment) {
         let others = if self.foreign.is_some() { Vec::new() } else { community(&self.layers) };
-        self.standings = self.court(environment).judge(&others);
+        let Judged { standings, notes } = self.court(environment).judge(&others);
+        (self.standings, self.approval_notes) = (standings, notes);
     }
 
     /// Refuses squire's own directories where a repository, or somebody else, could have filled them.
@@ -149,6 +153,7 @@ impl Surroundings {
     fn resolve(&self, agent: &Agent, selection: &Selection, environment: &Environment) -> Result<Resolution> {
         let speaks = |transport: &Transport| agent.strategy.speaks(transport);
         let mut resolution = resolve(&self.layers, &self.standings, selection, &speaks)?;
+        resolution.notes.extend(self.approval_notes.iter().cloned());
         needs::leave_out_chosen_remote(&mut resolution, environment);
         for entry in resolution.entries.iter_mut().filter(|entry| entry.left_out.is_none()) {
             entry.server.secret_variables = self.secret_variables(&entry.server.transport);
@@ -203,20 +208,58 @@ impl Surroundings {
             config: utf8(&self.directories.config)?,
             state: utf8(&self.directories.state)?,
         };
+        let first =
+            agent.program.as_deref().and_then(<[String]>::split_first).map_or(&[][..], |(_, first)| first);
+        let first: Vec<std::ffi::OsString> = first.iter().map(std::ffi::OsString::from).collect();
+        let mut contents = runner::fetch(agent.strategy.reads(), environment, directory);
+        let unquoted = environment.unquoted();
+        let read: Vec<&[u8]> = first.iter().chain(words).map(|word| word.as_encoded_bytes()).collect();
+        let named = agent.strategy.directories(&read);
+        let elsewhere = named.map(|named| runner::elsewhere(&named, environment, directory));
+        let elsewhere = elsewhere.unwrap_or_default();
+        contents.extend(runner::fetch_elsewhere(agent.strategy.reads(), &contents, environment, &elsewhere));
+        let Judged { standings: mut approved, notes } = if resolution.agent_servers {
+            Judged::default()
+        } else {
+            self.judge_of_agent(agent.strategy, &contents, &unquoted, environment)?
+        };
+        // Where it runs a relative word of an entry is another file.
+        if elsewhere.iter().any(|elsewhere| !files::same_file(elsewhere, directory)) {
+            approved.elsewhere.append(&mut approved.as_they_are);
+        }
         let launch = Launch {
             agent: &agent.name,
             gateway: &gateway,
             servers: &resolution.servers(),
-            contents: &runner::fetch(agent.strategy.reads(), environment, directory),
+            contents: &contents,
             directory: &directory.to_string_lossy(),
             strict: resolution.strict,
             agent_servers: resolution.agent_servers,
+            approved: &approved,
+            unquoted: &unquoted,
             words: &[],
         };
-        let first =
-            agent.program.as_deref().and_then(<[String]>::split_first).map_or(&[][..], |(_, first)| first);
-        let first: Vec<std::ffi::OsString> = first.iter().map(std::ffi::OsString::from).collect();
-        Ok(plan(agent.strategy, resolution, &launch, &first, words)?)
+        let mut plan = plan(agent.strategy, resolution, &launch, &first, words)?;
+        let known = plan.artifacts.notes.clone();
+        plan.artifacts.notes.extend(notes.into_iter().filter(|note| !known.contains(note)));
+        Ok(plan)
+    }
+
+    /// Which of a repository's servers in the agent's own files the user has approved.
+    fn judge_of_agent(
+        &self,
+        strategy: &dyn Strategy,
+        contents: &[Content],
+        unquoted: &[String],
+        environment: &Environment,
+    ) -> Result<Judged<Approved>> {
+        // What can't be read is told by the plan, which switches off whatever is there.
+        let servers = strategy.repository_servers(contents, unquoted).unwrap_or_default();
+        if servers.is_empty() || self.foreign.is_some() {
+            return Ok(Judged::default());
+        }
+        let directory = environment.directory()?;
+        Ok(self.court(environment).judge_of_agent(strategy.name(), &servers, directory))
     }
 
     /// Finds what runs as the agent.

@@ -17,25 +17,30 @@ pub fn run(options: &cli::Revoke, environment: &Environment) -> Result<Exit> {
     let surroundings = Surroundings::find(environment)?;
     surroundings.refuse_foreign()?;
     let state = &surroundings.directories.state;
-    let project = surroundings.project_root().map(|root| Place::Project(root.to_string_lossy().into_owned()));
+    let root = surroundings.project_root().map(|root| root.to_string_lossy().into_owned());
+    let is_here = |place: &Place| place.project().is_none() || place.project() == root.as_deref();
+    let (approvals, unreadable) = approvals::load(state);
     let mut all_found = true;
     for name in &options.names {
         let mut found = false;
-        for place in [Place::User].into_iter().chain(project.clone()) {
-            let (approvals, _) = approvals::load(state, &place);
-            for approval in approvals.iter().filter(|approval| approval.name == *name) {
-                approval.remove(state)?;
-                log::write(state, Said::Revoked, name, &place, &approval.digest)
-                    .with_context(|| format!("{name} is revoked"))?;
-                found = true;
-            }
+        for approval in approvals.iter().filter(|it| it.name == *name && is_here(&it.place)) {
+            approval.remove(state)?;
+            log::write(state, Said::Revoked, name, &approval.place, &approval.digest)
+                .with_context(|| format!("{} is revoked", printable(name)))?;
+            found = true;
         }
         if found {
             Output::default().data(&format!("revoked {}\n", printable(name)))?;
         } else {
             all_found = false;
-            Output::default().message(&format!("{name} is not approved here"));
+            Output::default().message(&format!("{} is not approved here", printable(name)));
         }
+    }
+    for (path, reason) in unreadable {
+        Output::default().message(&format!(
+            "{}: whose approval it is can't be known, and it approves nothing: {reason}\n  help: remove it",
+            path.display()
+        ));
     }
     Ok(if all_found { Exit::DONE } else { Exit::FINDINGS })
 }

@@ -1,13 +1,18 @@
-//! `squire schema`: what an editor reads to complete and check a `squire.toml`.
+//! `squire schema`: what an editor reads to complete and check a `squire.toml`, or a `secrets.toml`.
 
 use anyhow::Result;
 
-use crate::config::json_schema;
+use crate::cli::{self, SchemaFile};
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::{config, secrets};
 
 /// Runs the command.
-pub fn run() -> Result<Exit> {
-    Output::default().data(&format!("{:#}\n", json_schema()))?;
+pub fn run(options: &cli::Schema) -> Result<Exit> {
+    let schema = match options.file {
+        SchemaFile::Squire => config::json_schema(),
+        SchemaFile::Secrets => secrets::json_schema(),
+    };
+    Output::default().data(&format!("{schema:#}\n"))?;
     Ok(Exit::DONE)
 }

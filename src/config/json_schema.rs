@@ -13,13 +13,13 @@ use super::fields::{AGENT, Field, POLICY, PROFILE, SECTIONS, SERVER, Sample, Ser
 /// What [`Name::parse`] takes, but for `__` and the reserved names.
 const SERVER_NAME: &str = "^[A-Za-z](?:[A-Za-z0-9_-]{0,30}[A-Za-z0-9])?$";
 const PROFILE_NAME: &str = "^[A-Za-z0-9_][A-Za-z0-9_-]*$";
-const VARIABLE_NAME: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
+pub(crate) const VARIABLE_NAME: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
 /// What `env` sets; a server may want names that no shell could write.
 const ENVIRONMENT_NAME: &str = r"^[^=\x00]+$";
 /// RFC 9110, section 5.6.2: a field name is a token.
 const HEADER_NAME: &str = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$";
 /// A program can be given no NUL.
-const STRING: &str = r"^[^\x00]*$";
+pub(crate) const STRING: &str = r"^[^\x00]*$";
 /// What `Text::parse` takes: plain characters, `$` without a brace, `$${`, references.
 const TEXT: &str = concat!(
     r"^(?:[^$\x00]|\$+[^${\x00]|\$\$+\{",

@@ -15,6 +15,9 @@ mod table;
 
 pub use directories::{Directories, Project};
 pub use json_schema::json_schema;
+#[cfg(test)]
+pub(crate) use json_schema::tests::table_as_json;
+pub(crate) use json_schema::{STRING, VARIABLE_NAME};
 pub use layers::{Layers, MANAGED_POLICY, Sources, Unusable, load, local_file, not_used_for};
 pub use problem::{Place, Problem, Problems, nearest};
 pub(crate) use read::read_with;

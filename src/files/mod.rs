@@ -16,7 +16,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -103,6 +103,21 @@ pub fn real_path_of_existing_part(path: &Path) -> PathBuf {
         }
     }
     path.to_path_buf()
+}
+
+/// A path without `.` and `..`, as it is written: links are not looked at.
+pub fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::CurDir => {}
+            Component::RootDir | Component::Normal(_) | Component::Prefix(_) => plain.push(component),
+        }
+    }
+    plain
 }
 
 fn is_ours_or_roots(stat: &Stat) -> bool {

@@ -27,6 +27,7 @@ pub(super) fn help(code: Code) -> Option<&'static str> {
         | Code::TooLarge
         | Code::Unenforced
         | Code::Unmergeable
+        | Code::UnreadableApproval
         | Code::Unresolved
         | Code::Unused => return None,
     })

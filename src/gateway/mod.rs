@@ -107,7 +107,7 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Resolve
     // Judged here again: between the launch and now a repository may have changed.
     let mut others = community(&layers);
     others.retain(|declaration| declaration.name.as_str() == options.name);
-    let standings = court.judge(&others);
+    let standings = court.judge(&others).standings;
     let resolution = match resolve(&layers, &standings, &selection, &|transport| strategy.speaks(transport)) {
         Err(error) if error.is::<UnknownSelection>() => None,
         resolution => Some(resolution?),

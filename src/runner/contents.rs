@@ -1,5 +1,6 @@
 //! Fetches what a strategy must see: nothing else of an agent is read.
 
+use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,47 @@ use crate::files::{self, ProjectFile};
 /// What exists of the things asked for, in their order; a file that can't be read has its reason.
 pub fn fetch(reads: &[Read], environment: &Environment, directory: &Path) -> Vec<Content> {
     reads.iter().flat_map(|read| fetch_one(*read, environment, directory)).collect()
+}
+
+/// What a project has elsewhere of the things asked for, beyond what was found: in these directories and in every one
+/// above them.
+pub fn fetch_elsewhere(
+    reads: &[Read],
+    found: &[Content],
+    environment: &Environment,
+    directories: &[PathBuf],
+) -> Vec<Content> {
+    let is_upward = |read: &Read| matches!(read, Read::Upward(_));
+    let mut more: Vec<Content> = Vec::new();
+    for directory in directories {
+        for read in reads.iter().copied().filter(is_upward) {
+            for content in fetch_one(read, environment, directory) {
+                let is_it = |known: &Content| files::same_file(known.place.as_ref(), content.place.as_ref());
+                if !found.iter().chain(&more).any(is_it) {
+                    more.push(content);
+                }
+            }
+        }
+    }
+    more
+}
+
+/// The directories that an agent may walk up from, where words or PWD name another one than it is started in: as they are
+/// written, and as they are.
+pub fn elsewhere(words: &[&[u8]], environment: &Environment, directory: &Path) -> Vec<PathBuf> {
+    let named = environment.get("PWD").map(PathBuf::from).filter(|named| named.is_absolute());
+    let bases: Vec<&Path> = named.as_deref().into_iter().chain([directory]).collect();
+    let of_words = words.iter().flat_map(|word| bases.iter().map(|base| base.join(OsStr::from_bytes(word))));
+    let mut directories: Vec<PathBuf> = Vec::new();
+    for path in of_words.chain(named.clone()) {
+        let Ok(real) = path.canonicalize() else { continue };
+        for candidate in [files::plain(&path), real] {
+            if candidate.is_dir() && candidate != directory && !directories.contains(&candidate) {
+                directories.push(candidate);
+            }
+        }
+    }
+    directories
 }
 
 fn fetch_one(read: Read, environment: &Environment, directory: &Path) -> Vec<Content> {

@@ -24,10 +24,10 @@ use std::process::Command;
 use anyhow::{Context, Result, anyhow};
 use squire_strategies::{Argument, LAUNCH_VARIABLE, Program, json_edit};
 
-pub use contents::fetch;
+pub use contents::{elsewhere, fetch, fetch_elsewhere};
 pub use leftovers::{remove_state, settle};
 pub use merge::{Surveyed, forget, survey};
-pub use program::{Boundaries, NotRunnable, look_up};
+pub use program::{Boundaries, NotRunnable, first_on, look_up};
 pub use record::{Digests, Running, live_record, read as read_record, running};
 pub use version::version;
 

@@ -97,6 +97,13 @@ pub fn look_up(
     }
 }
 
+/// The program that a bare name means to whoever looks at every entry of PATH, as agents do.
+pub fn first_on(path: Option<&OsStr>, name: &OsStr, directory: &Path) -> Option<PathBuf> {
+    let entries = std::env::split_paths(path.unwrap_or(DEFAULT_PATH.as_ref()));
+    let mut candidates = entries.map(|entry| directory.join(entry).join(name));
+    candidates.find(|candidate| files::is_executable(candidate) == Ok(true))
+}
+
 fn refusal(entry: &Path, candidate: &Path, boundaries: Boundaries<'_>) -> Option<&'static str> {
     let inside = |project: &Path| {
         let real = files::real_path_of_existing_part;

@@ -8,6 +8,7 @@
 mod command;
 mod edit;
 mod fetch;
+mod json_schema;
 mod memory;
 mod need;
 mod sources;
@@ -16,6 +17,7 @@ mod value;
 
 pub use edit::{NewSource, remove, set};
 pub use fetch::{Failure, Values, fetch, obstacle};
+pub use json_schema::json_schema;
 pub use memory::guard;
 pub use need::{Lack, of_declaration, used};
 pub use sources::{Secret, Secrets, Source};

@@ -14,7 +14,7 @@ use crate::config::{
 use crate::files;
 
 const SOURCES: &[&str] = &["env", "file", "value", "command"];
-const FIELDS: &[&str] = &["env", "file", "value", "command", "inherit_env", "servers"];
+pub(super) const FIELDS: &[&str] = &["env", "file", "value", "command", "inherit_env", "servers"];
 const WHAT: &str = "a value, or a source such as { env = \"NAME\" }, or a table of further names";
 
 /// Where a value comes from.

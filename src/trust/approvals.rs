@@ -23,6 +23,23 @@ pub enum Place {
     User,
     /// In the project of this real path.
     Project(String),
+    /// In the files of this agent that the project of this real path has.
+    Agent {
+        /// The strategy that reads them.
+        agent: String,
+        /// The project.
+        project: String,
+    },
+}
+
+impl Place {
+    /// The project that it is in.
+    pub fn project(&self) -> Option<&str> {
+        match self {
+            Self::User => None,
+            Self::Project(project) | Self::Agent { project, .. } => Some(project),
+        }
+    }
 }
 
 /// How the user said yes.
@@ -71,12 +88,19 @@ impl Approval {
     }
 
     fn file(&self) -> String {
-        let place = match &self.place {
-            Place::User => "",
-            Place::Project(root) => root,
+        let mut key = match &self.place {
+            Place::User => vec![""],
+            Place::Project(root) => vec![root.as_str()],
+            Place::Agent { agent, project } => vec![project.as_str(), agent],
         };
-        let key = [place, &self.name, &self.digest].join("\0");
+        key.extend([&*self.name, &*self.digest]);
+        let key = key.join("\0");
         format!("{}.json", files::hexadecimal(Sha256::digest(key).get(..16).unwrap_or_default()))
+    }
+
+    /// Where it lies.
+    pub fn path(&self, state: &Path) -> PathBuf {
+        directory(state).join(self.file())
     }
 
     /// Records it.
@@ -96,8 +120,8 @@ impl Approval {
     }
 }
 
-/// All approvals of a place, the latest last, and the files that can't be read, each with the reason.
-pub fn load(state: &Path, place: &Place) -> (Vec<Approval>, Vec<(PathBuf, String)>) {
+/// All approvals, the latest last, and the files that can't be read, each with the reason.
+pub fn load(state: &Path) -> (Vec<Approval>, Vec<(PathBuf, String)>) {
     let directory = directory(state);
     let (mut approvals, mut unreadable) = (Vec::new(), Vec::new());
     for name in files::names_in(&directory).unwrap_or_default() {
@@ -106,8 +130,7 @@ pub fn load(state: &Path, place: &Place) -> (Vec<Approval>, Vec<(PathBuf, String
             continue;
         }
         match read(&path) {
-            Ok(approval) if approval.place == *place => approvals.push(approval),
-            Ok(_) => {}
+            Ok(approval) => approvals.push(approval),
             Err(error) => unreadable.push((path, format!("{error:#}"))),
         }
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use serde::{Deserialize, Serialize};
@@ -121,16 +121,7 @@ pub fn is_harmless_move(from: &str, to: &str, root: &Path) -> bool {
 
 /// A path relative to the root, where it lies below it without leading through `..` to elsewhere.
 fn below(root: &Path, path: &Path) -> Option<PathBuf> {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::CurDir => {}
-            Component::RootDir | Component::Normal(_) | Component::Prefix(_) => plain.push(component),
-        }
-    }
+    let plain = files::plain(path);
     let relative = plain.strip_prefix(root).ok()?;
     (!relative.as_os_str().is_empty()).then(|| relative.to_path_buf())
 }

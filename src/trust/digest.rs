@@ -57,7 +57,7 @@ pub fn canonical(declaration: &Declaration) -> Map<String, Value> {
 }
 
 /// A table by its names, a set by its words; anything else as it is.
-fn sorted(value: Value) -> Value {
+pub(super) fn sorted(value: Value) -> Value {
     match value {
         Value::Object(table) => {
             let mut pairs: Vec<(String, Value)> = table.into_iter().collect();

@@ -6,20 +6,22 @@
 
 pub mod approvals;
 pub mod binding;
+pub mod claim;
 pub mod digest;
 pub mod log;
 pub mod question;
 mod words;
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use squire_strategies::{Stdio, Text};
+use squire_strategies::{Approved, Code, Note, RepositoryServer, Whereabouts};
 
-use crate::config::{Declaration, Project, working_directory};
+use crate::config::{Declaration, Project};
 use crate::resolve::{Standing, Standings};
-use approvals::{Approval, Place};
-use binding::{Binding, Change, is_harmless_move};
+use approvals::Approval;
+use binding::{Change, is_harmless_move};
+use claim::Claim;
 
 /// What a declaration is judged in.
 #[derive(Clone, Copy, Debug)]
@@ -32,43 +34,65 @@ pub struct Court<'a> {
     pub path: Option<&'a OsStr>,
 }
 
-impl Court<'_> {
-    /// Where an approval of a declaration holds.
-    pub fn place(&self, declaration: &Declaration) -> Place {
-        match self.project.filter(|_| declaration.origin.layer.is_project()) {
-            Some(project) => Place::Project(project.root.to_string_lossy().into_owned()),
-            None => Place::User,
-        }
-    }
+/// What the user's approvals say, and which of them say nothing.
+#[derive(Debug, Default)]
+pub struct Judged<Standings> {
+    /// Of those that were asked about.
+    pub standings: Standings,
+    /// What is to be told of approvals that can't be read.
+    pub notes: Vec<Note>,
+}
 
+impl Court<'_> {
     /// Judges declarations of the tier community. A file of the project is only looked at for one whose words are
     /// approved.
-    pub fn judge<'d>(&self, declarations: impl IntoIterator<Item = &'d Declaration>) -> Standings {
-        let mut loaded: Vec<(Place, Vec<Approval>)> = Vec::new();
-        let mut standings = Standings::new();
-        for declaration in declarations {
-            let place = self.place(declaration);
-            if !loaded.iter().any(|(known, _)| *known == place) {
-                loaded.push((place.clone(), approvals::load(self.state, &place).0));
-            }
-            let approvals =
-                loaded.iter().find(|(known, _)| *known == place).map(|(_, found)| found.as_slice());
-            let of_name =
-                approvals.unwrap_or_default().iter().filter(|found| found.name == declaration.name.as_str());
-            let standing = self.judge_one(declaration, &of_name.collect::<Vec<_>>());
-            standings.insert(declaration.name.to_string(), standing);
-        }
-        standings
+    pub fn judge<'d>(&self, declarations: impl IntoIterator<Item = &'d Declaration>) -> Judged<Standings> {
+        self.judge_all(declarations.into_iter().map(|declaration| Claim::of(declaration, *self)))
     }
 
-    fn judge_one(&self, declaration: &Declaration, approvals: &[&Approval]) -> Standing {
+    /// Judges what a repository has in an agent's own files, as the agent would start it in this directory. Without a
+    /// project there is no place where an approval could hold.
+    pub fn judge_of_agent(
+        &self,
+        agent: &str,
+        servers: &[RepositoryServer],
+        directory: &Path,
+    ) -> Judged<Approved> {
+        let Some(project) = self.project else { return Judged::default() };
+        let claims = servers.iter().map(|server| Claim::of_agent(agent, server, &project.root, directory));
+        let Judged { standings, notes } = self.judge_all(claims);
+        let mut approved = Approved::default();
+        for (name, standing) in standings {
+            match standing {
+                Standing::Approved => approved.as_they_are.push(name),
+                Standing::Changed(_) => approved.before.push(name),
+                Standing::New => {}
+            }
+        }
+        Judged { standings: approved, notes }
+    }
+
+    fn judge_all(&self, claims: impl Iterator<Item = Claim>) -> Judged<Standings> {
+        let mut loaded = None;
+        let mut standings = Standings::new();
+        for claim in claims {
+            let (approvals, _) = loaded.get_or_insert_with(|| approvals::load(self.state));
+            let is_of_it =
+                |approval: &&Approval| approval.name == claim.name && approval.place == claim.place;
+            let of_it: Vec<&Approval> = approvals.iter().filter(is_of_it).collect();
+            standings.insert(claim.name.clone(), self.judge_one(&claim, &of_it));
+        }
+        let unreadable = loaded.map(|(_, unreadable)| unreadable).unwrap_or_default();
+        Judged { standings, notes: unreadable.into_iter().map(unread).collect() }
+    }
+
+    fn judge_one(&self, claim: &Claim, approvals: &[&Approval]) -> Standing {
         let Some(latest) = approvals.last() else { return Standing::New };
-        let canonical = digest::canonical(declaration);
-        let digest = digest::digest(&canonical);
+        let digest = digest::digest(&claim.canonical);
         let Some(approved) = approvals.iter().rev().find(|approval| approval.digest == digest) else {
-            return Standing::Changed(differing_fields(&latest.declaration, &canonical));
+            return Standing::Changed(differing_fields(&latest.declaration, &claim.canonical));
         };
-        let now = match self.bind(declaration) {
+        let now = match claim.bind(*self) {
             Ok(now) => now,
             Err(error) => return Standing::Changed(vec![format!("{error:#}")]),
         };
@@ -88,27 +112,27 @@ impl Court<'_> {
 
     /// The latest approval of these very words, of whatever tier they are.
     pub fn approval(&self, declaration: &Declaration) -> Option<Approval> {
-        let digest = digest::digest(&digest::canonical(declaration));
-        let (approvals, _) = approvals::load(self.state, &self.place(declaration));
-        approvals.into_iter().rfind(|found| found.name == declaration.name.as_str() && found.digest == digest)
-    }
-
-    /// What an approval of a declaration is bound to now.
-    pub fn bind(&self, declaration: &Declaration) -> anyhow::Result<Binding> {
-        let Some(command) = &declaration.command else { return Ok(Binding::default()) };
-        let mut words =
-            command.value.iter().chain(declaration.args.iter().flat_map(|args| &args.value)).cloned();
-        let stdio = Stdio {
-            command: words.next().unwrap_or_else(|| Text::plain("")),
-            args: words.collect(),
-            env: Vec::new(),
-            inherit_env: Vec::new(),
-            cwd: None,
+        let claim = Claim::of(declaration, *self);
+        let digest = digest::digest(&claim.canonical);
+        let (approvals, _) = approvals::load(self.state);
+        let is_it = |found: &Approval| {
+            found.name == claim.name && found.place == claim.place && found.digest == digest
         };
-        let project = self.project.filter(|_| declaration.origin.layer.is_project());
-        let directory = working_directory(declaration);
-        let project = project.map(|project| (project.root.as_path(), directory.as_path()));
-        Binding::of(&stdio, project, self.path)
+        approvals.into_iter().rfind(is_it)
+    }
+}
+
+/// What is told of an approval that can't be read.
+fn unread((path, reason): (PathBuf, String)) -> Note {
+    Note {
+        code: Code::UnreadableApproval,
+        server: None,
+        sentence: format!("it approves nothing: {reason}"),
+        mend: Some(
+            "approve anew what it was of (squire approve NAME), and remove the file if it is still there"
+                .into(),
+        ),
+        place: Some(Whereabouts { path: path.display().to_string().into(), position: None }),
     }
 }
 

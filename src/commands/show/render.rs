@@ -121,7 +121,7 @@ fn approved(approval: &Approval) -> String {
     };
     match &approval.place {
         Place::User => format!("{time}, {how}"),
-        Place::Project(root) => format!("{time}, {how}, for {root}"),
+        Place::Project(root) | Place::Agent { project: root, .. } => format!("{time}, {how}, for {root}"),
     }
 }
 

@@ -26,7 +26,7 @@ fn as_json(value: &DeValue<'_>) -> Value {
     }
 }
 
-fn table_as_json(table: &DeTable<'_>) -> Value {
+pub(crate) fn table_as_json(table: &DeTable<'_>) -> Value {
     let entries = table.iter().map(|(key, value)| (key.get_ref().to_string(), as_json(value.get_ref())));
     Value::Object(entries.collect())
 }

@@ -41,6 +41,8 @@ pub struct Situation<'a> {
     pub directory: &'a str,
     /// Whether the user has declared a server.
     pub has_server: bool,
+    /// The servers of the repository that the user has approved.
+    pub approved: &'a [&'a str],
     /// What starts the agent.
     pub by: By<'a>,
     /// The agent's words.
@@ -85,7 +87,7 @@ struct Stage {
 
 impl Stage {
     fn set(situation: Situation<'_>) -> io::Result<Self> {
-        let Situation { agent, program, files, own, directory, has_server, by, words } = situation;
+        let Situation { agent, program, files, own, directory, has_server, approved, by, words } = situation;
         let model = Model::start("echo")?;
         let mut home = Home::new()?;
         let server = Server::new(Transport::Stdio, Speed::Quick, &home)?;
@@ -126,6 +128,9 @@ impl Stage {
             .env("TERM", "xterm-256color")
             .env(BASE, home.path().join(".cache"))
             .envs(agent.environment.iter().copied());
+        for name in approved {
+            approve(name, &command)?;
+        }
         Ok(Self { home, server, command, path, _model: model })
     }
 
@@ -151,6 +156,20 @@ impl Stage {
             path: self.path.clone(),
         })
     }
+}
+
+/// Approves a server in the surroundings of a launch: a wrong digest is told the right one.
+fn approve(name: &str, launch: &Command) -> io::Result<()> {
+    let run = |digest: &str| {
+        let mut command = Command::new(programs::squire()?);
+        command.args(["approve", "--digest", digest, name]).env_clear();
+        command.envs(launch.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.current_dir(launch.get_current_dir().unwrap_or(Path::new("/"))).output()
+    };
+    let refused = String::from_utf8_lossy(&run("0")?.stderr).into_owned();
+    let digest = refused.split(" files is ").nth(1).and_then(|rest| rest.split(',').next());
+    let approved = run(digest.unwrap_or_default())?;
+    if approved.status.success() { Ok(()) } else { Err(io::Error::other(refused)) }
 }
 
 /// Runs the agent headless.

@@ -47,6 +47,7 @@ fn claude<'a>(program: &'a Path, by: By<'a>) -> Situation<'a> {
         own: &[],
         directory: "",
         has_server: false,
+        approved: &[],
         by,
         words: CLAUDE_WORDS,
     }
@@ -106,6 +107,43 @@ fn b33_claude_heeds_its_users_word_alone() -> io::Result<()> {
     let control = Situation { files: &files, words: &[off, "-p", "hi"], ..claude(&program, By::Itself) };
     assert_marks(control, &["evil"])?;
     assert_marks(Situation { files: &files, ..launched }, &[])?;
+    Ok(())
+}
+
+/// What a repository's settings forbid Claude does not start, and squire says the same.
+#[test]
+fn b62_what_settings_forbid_is_told() -> io::Result<()> {
+    let Some(program) = installed(&agents::CLAUDE)? else { return Ok(()) };
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    for (text, directory, is_on) in [
+        (r#"{ "deniedMcpServers": [{ "serverName": "quick" }] }"#, "", false),
+        (r#"{ "deniedMcpServers": [{ "serverName": "quick" }] }"#, "a/b", true),
+        (r#"{ "allowedMcpServers": [] }"#, "", false),
+        (r#"{ "allowedMcpServers": [{ "serverName": "quick" }] }"#, "", true),
+        (r#"{ "allowedMcpServers": [{ "serverName": "quick" }, { "serverCommand": ["x"] }] }"#, "", false),
+    ] {
+        let files = [(".claude/settings.json", text)];
+        let launched = claude(&program, By::Squire(&[]));
+        let seen = run(Situation { files: &files, directory, has_server: true, ..launched })?;
+        assert_eq!(seen.has_started_ours(), is_on, "{text} {seen}");
+        let given = seen.shown.split("; switched off:").next().unwrap_or_default();
+        assert_eq!(given.contains("quick"), is_on, "{text} {seen}");
+    }
+    Ok(())
+}
+
+/// What the user approved starts, and nothing else.
+#[test]
+fn b33_claude_and_opencode_start_what_is_approved() -> io::Result<()> {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(program) = installed(&agents::CLAUDE)? {
+        let approving = Situation { approved: &["evil"], ..claude(&program, By::Squire(&[])) };
+        assert_marks(approving, &["evil"])?;
+    }
+    if let Some(program) = installed(&agents::OPENCODE)? {
+        let approving = Situation { approved: &["hidden"], ..opencode(&program, By::Squire(&[])) };
+        assert_marks(approving, &["hidden"])?;
+    }
     Ok(())
 }
 
@@ -177,6 +215,20 @@ fn b33_opencode_starts_nothing_of_a_repository() -> io::Result<()> {
     Ok(())
 }
 
+/// Words send it to another directory, and what the project there has is off too.
+#[test]
+fn b33_opencode_starts_nothing_where_words_send_it() -> io::Result<()> {
+    let Some(program) = installed(&agents::OPENCODE)? else { return Ok(()) };
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = r#"{ "mcp": { "evil": { "type": "local", "command": ["sh", "-c", "<mark>/evil"] } } }"#;
+    let (files, words) = ([("other/opencode.json", text)], ["run", "call echo", "--dir", "../other"]);
+    let bare = opencode(&program, By::Itself);
+    let sent = Situation { files: &files, directory: "here", words: &words, ..bare };
+    assert_marks(sent, &["evil"])?;
+    assert_marks(Situation { by: By::Squire(&[]), ..sent }, &[])?;
+    Ok(())
+}
+
 /// A name that a substitution makes is none that squire could switch off: the whole file is.
 #[test]
 fn b33_opencode_starts_nothing_under_a_name_that_comes_out_otherwise() -> io::Result<()> {
@@ -184,9 +236,12 @@ fn b33_opencode_starts_nothing_under_a_name_that_comes_out_otherwise() -> io::Re
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let text =
         r#"{ "mcp": { "ev{env:NOTHING}il": { "type": "local", "command": ["sh", "-c", "<mark>/evil"] } } }"#;
-    let files = [("opencode.json", text)];
-    assert_marks(Situation { files: &files, ..opencode(&program, By::Itself) }, &["evil"])?;
-    assert_marks(Situation { files: &files, ..opencode(&program, By::Squire(&[])) }, &[])?;
-    assert_marks(Situation { files: &files, ..opencode(&program, By::Squire(&["--strict"])) }, &[])?;
+    // A comment is one no more where a file that is put into it ends it.
+    let comment = r#"{ "mcp": { /* {file:z} "evil": { "type": "local", "command": ["sh", "-c", "<mark>/evil"] } /* */ } }"#;
+    for files in [&[("opencode.json", text)][..], &[("opencode.json", comment), ("z", "*/")]] {
+        assert_marks(Situation { files, ..opencode(&program, By::Itself) }, &["evil"])?;
+        assert_marks(Situation { files, ..opencode(&program, By::Squire(&[])) }, &[])?;
+        assert_marks(Situation { files, ..opencode(&program, By::Squire(&["--strict"])) }, &[])?;
+    }
     Ok(())
 }
