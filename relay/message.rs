@@ -103,6 +103,20 @@ struct Id<'a> {
     id: Option<&'a RawValue>,
 }
 
+/// The id of a response of which only the beginning is known: one of its first members, as servers write it.
+pub(crate) fn id_at_the_beginning(beginning: &[u8]) -> Option<Key> {
+    let text = String::from_utf8_lossy(beginning);
+    let (before, rest) = text.split_once("\"id\"")?;
+    // Another member's value may hold these words; the envelope's own come before any object.
+    if before.matches('{').count() != 1 || before.contains("\"method\"") {
+        return None;
+    }
+    let rest = rest.trim_start().strip_prefix(':')?.trim_start();
+    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
+    let id = values.next()?.ok()?;
+    is_id(id).then(|| Key::of(id))
+}
+
 /// JSON-RPC 2.0, section 4: a string or a number; `null` is an id that nobody can be answered by.
 fn is_id(id: &RawValue) -> bool {
     matches!(id.get().as_bytes().first(), Some(b'"' | b'-' | b'0'..=b'9'))
@@ -230,6 +244,17 @@ mod tests {
         }
         assert!(kind(r#"{"id":1,"id":2,"method":"a"}"#).starts_with("flawed -"));
         assert!(kind(r#"{"id":1,"result":1,"result":2}"#).starts_with("flawed 1"));
+    }
+
+    #[test]
+    fn the_id_of_a_long_response_is_found() {
+        let id = |text: &str| id_at_the_beginning(text.as_bytes());
+        assert_eq!(id(r#"{"jsonrpc":"2.0","id":7,"result":{"content":["#), Some(Key::Other("7".into())));
+        assert_eq!(id(r#"{ "id" : "a", "result": "#), Some(Key::Text("a".into())));
+        for unknown in [r#"{"result":{"id":7,"#, r#"{"jsonrpc":"2.0","method":"m","id":7"#, r#"{"id":"#, "x"]
+        {
+            assert_eq!(id(unknown), None, "{unknown}");
+        }
     }
 
     #[test]

@@ -332,6 +332,18 @@ impl Relay {
         self.done()
     }
 
+    /// A line of the server's that was too long to be held; its beginning may name the request that it answers.
+    pub fn too_long_from_server(&mut self, beginning: &[u8], limit: usize, now: Time) -> Vec<Action> {
+        let why = format!("a message of more than {limit} bytes");
+        let key = message::id_at_the_beginning(beginning);
+        if let Some(pending) = key.and_then(|key| self.requests.take(&key)) {
+            let sentence = format!("the answer of {} is not passed on: {why}", self.policy.name);
+            self.fail(pending, code::RELAY, &sentence, Outcome::Error, limit, now);
+        }
+        self.act(Action::Note(Note::Refused(why)));
+        self.done()
+    }
+
     fn server_says(&mut self, line: Vec<u8>, spill: &mut dyn Spill, now: Time) {
         match message::read(&line) {
             Message::Batch(members) => {

@@ -9,6 +9,8 @@ pub(super) enum FromServer {
     Started,
     /// A line, a body or the data of an event: one message, or a batch.
     Line(Vec<u8>),
+    /// The beginning of a line that is too long to be held.
+    TooLong(Vec<u8>),
     /// The server is gone, or could not be started; the reason follows its name in a sentence.
     Ended(String),
 }

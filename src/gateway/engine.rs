@@ -1,0 +1,226 @@
+//! The relay at work: lines and times go in, and what comes out is done.
+
+use std::future::{Future, pending};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
+use squire_relay::{Action, Note, Relay, Spill, Time};
+use tokio::sync::mpsc;
+use tokio::task::LocalSet;
+use tokio::time::Instant as Moment;
+
+use super::agent::{self, Agent};
+use super::upstream::{Event, FromServer, Upstream};
+use crate::exit::Exit;
+use crate::mcp::{LINE_LIMIT, Line};
+use crate::output::Output;
+use crate::printable::excerpt;
+
+/// How many events of the server's are taken ahead.
+const AHEAD: usize = 64;
+/// How many bytes may wait for a server that does not read; then the agent waits.
+const UNREAD: usize = 8 * 1024 * 1024;
+/// How long a server may go on after the agent has said all.
+const GRACE: Duration = Duration::from_secs(2);
+/// How long its end is waited for after that.
+const LAST: Duration = Duration::from_secs(5);
+
+/// What the gateway writes down.
+pub(super) trait Ledger {
+    /// A call is over.
+    fn call(&mut self, call: &squire_relay::Call);
+    /// Something happened that the agent does not hear of.
+    fn note(&mut self, note: &Note);
+}
+
+/// One gateway's relay and everything around it.
+pub(super) struct Engine<'a> {
+    pub(super) relay: Relay,
+    pub(super) upstream: &'a mut dyn Upstream,
+    pub(super) spill: &'a mut dyn Spill,
+    pub(super) ledger: &'a mut dyn Ledger,
+    /// The server's name.
+    pub(super) name: &'a str,
+    /// Whether the process ends with a server that never began, instead of answering in its place.
+    pub(super) shows_failures: bool,
+}
+
+impl Engine<'_> {
+    /// Relays until the agent has said all, or goes.
+    pub(super) fn run(self) -> Result<Exit> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let exit = LocalSet::new().block_on(&runtime, self.relay_all());
+        // Nothing of it is worth waiting for.
+        runtime.shutdown_background();
+        exit
+    }
+
+    async fn relay_all(self) -> Result<Exit> {
+        let mut lines = agent::lines()?;
+        let agent = Agent::new()?;
+        let (events, mut coming) = mpsc::channel::<Event>(AHEAD);
+        let mut interruptions = interruptions()?;
+        let mut work = Work { engine: self, agent, events, number: 0, start: Instant::now(), is_begun: false };
+        loop {
+            let wake = work.engine.relay.wake();
+            let hears_agent = work.engine.upstream.unsent() < UNREAD;
+            let hears_server = work.agent.has_room();
+            tokio::select! {
+                line = lines.recv(), if hears_agent => match line {
+                    Some(line) => work.from_agent(line),
+                    None => break,
+                },
+                event = coming.recv(), if hears_server => {
+                    if let Some(exit) = event.and_then(|event| work.from_server(event)) {
+                        work.end(&mut coming).await;
+                        return Ok(exit);
+                    }
+                }
+                () = until(wake.map(|wake| work.start + Duration::from_millis(wake))) => work.tick(),
+                () = work.agent.news.notified() => if work.agent.is_gone() { break },
+                // What waits for a server that does not read is looked at again.
+                () = tokio::time::sleep(Duration::from_millis(5)), if !hears_agent => {}
+                interruption = interruptions.recv() => if interruption.is_some() { break },
+            }
+        }
+        work.end(&mut coming).await;
+        Ok(Exit::DONE)
+    }
+}
+
+struct Work<'a> {
+    engine: Engine<'a>,
+    agent: Agent,
+    events: mpsc::Sender<Event>,
+    /// Of the latest start.
+    number: u64,
+    start: Instant,
+    /// Whether the agent was ever answered.
+    is_begun: bool,
+}
+
+impl Work<'_> {
+    fn now(&self) -> Time {
+        Time::try_from(self.start.elapsed().as_millis()).unwrap_or(Time::MAX)
+    }
+
+    fn from_agent(&mut self, line: Line) {
+        let actions = match line {
+            Line::Whole(line) => self.engine.relay.from_agent(line, self.now()),
+            Line::TooLong => self.engine.relay.too_long_from_agent(LINE_LIMIT),
+        };
+        self.act(actions);
+    }
+
+    /// The exit is that of an agent which shows failures by itself.
+    fn from_server(&mut self, (number, event): Event) -> Option<Exit> {
+        if number != self.number {
+            return None;
+        }
+        let now = self.now();
+        let relay = &mut self.engine.relay;
+        let actions = match event {
+            FromServer::Started => relay.started(now),
+            FromServer::Line(line) => relay.from_server(line, self.engine.spill, now),
+            FromServer::TooLong(beginning) => relay.too_long_from_server(&beginning, LINE_LIMIT, now),
+            FromServer::Ended(reason) => {
+                if !self.is_begun {
+                    let name = self.engine.name;
+                    let sentence = format!("the server {name} could not be started: {reason}");
+                    Output::default().message(&sentence);
+                    if self.engine.shows_failures {
+                        return Some(Exit::FINDINGS);
+                    }
+                }
+                relay.ended(&reason, now)
+            }
+        };
+        self.act(actions);
+        None
+    }
+
+    fn tick(&mut self) {
+        let actions = self.engine.relay.tick(self.now());
+        self.act(actions);
+    }
+
+    fn act(&mut self, actions: Vec<Action>) {
+        for action in actions {
+            match action {
+                Action::ToAgent(line) => {
+                    self.is_begun = true;
+                    self.agent.send(line);
+                }
+                Action::ToServer(line) => self.engine.upstream.send(line),
+                Action::Start => {
+                    self.number += 1;
+                    self.engine.upstream.start(self.number, self.events.clone());
+                }
+                Action::Stop => self.engine.upstream.stop(),
+                Action::Note(note) => {
+                    if let Note::Noise(line) = &note {
+                        let said = excerpt(line, 200);
+                        Output::default().message(&format!("{}: no message: {said}", self.engine.name));
+                    }
+                    self.engine.ledger.note(&note);
+                }
+                Action::Audit(call) => self.engine.ledger.call(&call),
+            }
+        }
+    }
+
+    /// Lets the server finish, as it would with its own stdin closed, and ends it where it does not.
+    async fn end(mut self, coming: &mut mpsc::Receiver<Event>) {
+        self.engine.upstream.finish();
+        let is_running = self.number > 0;
+        if is_running && !self.last_words(coming, GRACE).await {
+            self.engine.upstream.stop();
+            self.last_words(coming, LAST).await;
+        }
+        self.agent.finish();
+    }
+
+    /// Whether the server ended in time. What it says until then still goes to the agent.
+    async fn last_words(&mut self, coming: &mut mpsc::Receiver<Event>, limit: Duration) -> bool {
+        let until = Moment::now() + limit;
+        while let Ok(Some((number, event))) = tokio::time::timeout_at(until, coming.recv()).await {
+            if number != self.number {
+                continue;
+            }
+            match event {
+                FromServer::Ended(_) => return true,
+                event => {
+                    let _ = self.from_server((number, event));
+                }
+            }
+        }
+        false
+    }
+}
+
+/// The signals that end a gateway; SIGINT from a terminal is the agent's to decide about.
+fn interruptions() -> Result<mpsc::Receiver<i32>> {
+    let (sender, interruptions) = mpsc::channel(1);
+    let mut signals =
+        signal_hook::iterator::Signals::new([SIGTERM, SIGHUP, SIGINT]).context("signals can't be watched")?;
+    let is_by_hand = rustix::termios::isatty(rustix::stdio::stdin());
+    let watch = move || {
+        for signal in signals.forever().filter(|signal| *signal != SIGINT || is_by_hand) {
+            if sender.blocking_send(signal).is_err() {
+                return;
+            }
+        }
+    };
+    std::thread::Builder::new().name("signals".into()).spawn(watch)?;
+    Ok(interruptions)
+}
+
+fn until(moment: Option<Instant>) -> impl Future<Output = ()> {
+    async move {
+        match moment {
+            Some(moment) => tokio::time::sleep_until(moment.into()).await,
+            None => pending().await,
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! A server that is a program: started by a warden, spoken to through pipes.
+
+use std::cell::Cell;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::rc::Rc;
+use std::time::Duration;
+use std::{io, thread};
+
+use anyhow::{Context, Result};
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::net::unix::pipe;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{JoinHandle, spawn_local};
+use zeroize::Zeroizing;
+
+use super::lines::{Cutter, Piece};
+use super::upstream::{Events, FromServer, Upstream};
+use super::{stderr, warden};
+use crate::mcp::LINE_LIMIT;
+
+/// How long the last words of a server are waited for after its end.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+/// What one read takes.
+const CHUNK: usize = 64 * 1024;
+
+/// A server that is a program.
+pub(super) struct Program<'a> {
+    /// squire's own program, which is the warden too.
+    squire: PathBuf,
+    /// What is to run, made anew for each start.
+    command: Box<dyn Fn() -> Result<Command> + 'a>,
+    running: Option<Running>,
+}
+
+struct Running {
+    warden: Pid,
+    /// Gone once the agent has said all.
+    input: Option<mpsc::UnboundedSender<Zeroizing<Vec<u8>>>>,
+    unsent: Rc<Cell<usize>>,
+    /// Until the warden was waited for its number is its own.
+    is_there: Rc<Cell<bool>>,
+}
+
+impl<'a> Program<'a> {
+    pub(super) fn new(squire: PathBuf, command: impl Fn() -> Result<Command> + 'a) -> Self {
+        Self { squire, command: Box::new(command), running: None }
+    }
+
+    fn spawn(&self, number: u64, events: Events) -> Result<Running> {
+        let orders = warden::orders(&(self.command)()?)?;
+        let mut command = Command::new(&self.squire);
+        command.arg("warden").env_clear().process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().context("its warden could not be started")?;
+        let warden = Pid::from_child(&child);
+        let (Some(stdin), Some(stdout), Some(err)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            anyhow::bail!("its pipes are not there");
+        };
+        let input = pipe::Sender::from_owned_fd(OwnedFd::from(stdin)).context("its input")?;
+        let output = pipe::Receiver::from_owned_fd(OwnedFd::from(stdout)).context("its output")?;
+        let errors = pipe::Receiver::from_owned_fd(OwnedFd::from(err)).context("its stderr")?;
+        let (lines, unwritten) = mpsc::unbounded_channel();
+        let (unsent, is_there) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(true)));
+        let running = Running {
+            warden,
+            input: Some(lines.clone()),
+            unsent: Rc::clone(&unsent),
+            is_there: Rc::clone(&is_there),
+        };
+        // The orders stand before the server's own input. An error shows as the server's end.
+        let _ = lines.send(orders);
+        spawn_local(feed(input, unwritten, unsent));
+        let reader = spawn_local(read(output, number, events.clone()));
+        let tail = spawn_local(stderr::drain(errors));
+        let ended = wait(child)?;
+        spawn_local(async move {
+            let mut reader = reader;
+            let mut ended = ended;
+            let status = tokio::select! {
+                status = &mut ended => status.ok(),
+                // A server that closed its output has nothing more to say.
+                _ = &mut reader => {
+                    end(warden, &is_there);
+                    ended.await.ok()
+                }
+            };
+            is_there.set(false);
+            let _ = tokio::time::timeout(LAST_WORDS, reader).await;
+            let words = tokio::time::timeout(LAST_WORDS, tail).await;
+            let words = words.ok().and_then(Result::ok).unwrap_or_default();
+            let _ = events.send((number, FromServer::Ended(obituary(status, &words)))).await;
+        });
+        Ok(running)
+    }
+}
+
+impl Upstream for Program<'_> {
+    fn start(&mut self, number: u64, events: Events) {
+        self.stop();
+        let outcome = match self.spawn(number, events.clone()) {
+            Ok(running) => {
+                self.running = Some(running);
+                FromServer::Started
+            }
+            Err(failure) => FromServer::Ended(format!("{failure:#}")),
+        };
+        spawn_local(async move { events.send((number, outcome)).await });
+    }
+
+    fn send(&mut self, mut line: Vec<u8>) {
+        let Some(running) = &self.running else { return };
+        line.push(b'\n');
+        running.unsent.set(running.unsent.get() + line.len());
+        // A server that is gone is known by its end.
+        if let Some(input) = &running.input {
+            let _ = input.send(Zeroizing::new(line));
+        }
+    }
+
+    fn unsent(&self) -> usize {
+        self.running.as_ref().map_or(0, |running| running.unsent.get())
+    }
+
+    fn stop(&mut self) {
+        if let Some(running) = self.running.take() {
+            end(running.warden, &running.is_there);
+        }
+    }
+
+    fn finish(&mut self) {
+        if let Some(running) = &mut self.running {
+            running.input = None;
+        }
+    }
+}
+
+/// Asks the warden to end everything.
+fn end(warden: Pid, is_there: &Cell<bool>) {
+    if is_there.get() {
+        // An error says that it has ended.
+        let _ = kill_process(warden, Signal::TERM);
+    }
+}
+
+/// Writes lines as fast as the server takes them.
+async fn feed(
+    input: pipe::Sender,
+    mut unwritten: mpsc::UnboundedReceiver<Zeroizing<Vec<u8>>>,
+    unsent: Rc<Cell<usize>>,
+) {
+    let mut is_order = true;
+    while let Some(line) = unwritten.recv().await {
+        let mut rest = line.as_slice();
+        while !rest.is_empty() {
+            match input.try_write(rest) {
+                Ok(count) => rest = rest.get(count..).unwrap_or_default(),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if input.writable().await.is_err() {
+                        return;
+                    }
+                }
+                // Its end tells.
+                Err(_) => return,
+            }
+        }
+        if !std::mem::take(&mut is_order) {
+            unsent.set(unsent.get().saturating_sub(line.len()));
+        }
+    }
+}
+
+/// Reads lines until the output ends.
+async fn read(output: pipe::Receiver, number: u64, events: Events) {
+    let mut cutter = Cutter::new(LINE_LIMIT);
+    let mut buffer = vec![0; CHUNK];
+    let mut pieces = Vec::new();
+    loop {
+        match output.try_read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => {
+                cutter.push(buffer.get(..count).unwrap_or_default(), |piece| pieces.push(piece));
+                for piece in pieces.drain(..) {
+                    if events.send((number, FromServer::from(piece))).await.is_err() {
+                        return;
+                    }
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if output.readable().await.is_err() {
+                    break;
+                }
+            }
+            Err(_) => break,
+        }
+    }
+    if let Some(piece) = cutter.end() {
+        let _ = events.send((number, FromServer::from(piece))).await;
+    }
+}
+
+impl From<Piece> for FromServer {
+    fn from(piece: Piece) -> Self {
+        match piece {
+            Piece::Line(line) => Self::Line(line),
+            Piece::TooLong(beginning) => Self::TooLong(beginning),
+        }
+    }
+}
+
+/// Waits for a child on a thread of its own: the one call that tells of its end by itself.
+fn wait(mut child: Child) -> Result<oneshot::Receiver<ExitStatus>> {
+    let (tell, told) = oneshot::channel();
+    let wait = move || {
+        if let Ok(status) = child.wait() {
+            let _ = tell.send(status);
+        }
+    };
+    thread::Builder::new().name("server".into()).spawn(wait).context("its end can't be watched")?;
+    Ok(told)
+}
+
+/// How a server ended, with its last words.
+fn obituary(status: Option<ExitStatus>, words: &str) -> String {
+    let how = match status.map(|status| (status.code(), status.signal())) {
+        Some((Some(code), _)) => format!("it ended with status {code}"),
+        Some((None, Some(signal))) => format!("it was ended by signal {signal}"),
+        Some((None, None)) | None => "it ended".into(),
+    };
+    if words.is_empty() { how } else { format!("{how}: {words}") }
+}

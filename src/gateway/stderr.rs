@@ -1,0 +1,85 @@
+//! What a server says on stderr: passed on to the agent's log, and its end kept for the moment it dies.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::thread;
+
+use tokio::net::unix::pipe;
+
+use crate::mcp::STDERR_LIMIT;
+use crate::printable::excerpt;
+
+/// How many pieces wait for an agent that does not read its servers' stderr; more are passed over.
+const UNREAD: usize = 64;
+/// How many lines are told, and how much of each.
+const LINES: usize = 3;
+const LENGTH: usize = 200;
+
+/// Drains it to its end, so that no server ever waits for whoever reads; gives the last lines.
+pub(super) async fn drain(errors: pipe::Receiver) -> String {
+    let onward = onward();
+    let mut tail: Vec<u8> = Vec::new();
+    let mut buffer = vec![0; 8192];
+    loop {
+        match errors.try_read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => {
+                let piece = buffer.get(..count).unwrap_or_default();
+                tail.extend_from_slice(piece);
+                tail.drain(..tail.len().saturating_sub(STDERR_LIMIT));
+                if let Some(Err(TrySendError::Disconnected(_))) =
+                    onward.as_ref().map(|onward| onward.try_send(piece.to_vec()))
+                {
+                    continue;
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if errors.readable().await.is_err() {
+                    break;
+                }
+            }
+            Err(_) => break,
+        }
+    }
+    last_lines(&tail)
+}
+
+/// A thread that writes to this process's own stderr: nobody else has to wait for it.
+fn onward() -> Option<SyncSender<Vec<u8>>> {
+    let (pieces, unwritten) = sync_channel::<Vec<u8>>(UNREAD);
+    let write = move || {
+        let own = rustix::stdio::stderr();
+        for piece in unwritten {
+            let mut rest = piece.as_slice();
+            while !rest.is_empty() {
+                match rustix::io::write(own.as_fd(), rest) {
+                    Ok(count) => rest = rest.get(count..).unwrap_or_default(),
+                    Err(rustix::io::Errno::INTR) => {}
+                    Err(_) => return,
+                }
+            }
+        }
+    };
+    thread::Builder::new().name("server stderr".into()).spawn(write).ok().map(|_| pieces)
+}
+
+/// The last lines that say something, printable. A progress bar's `\r` ends a line too.
+fn last_lines(tail: &[u8]) -> String {
+    let lines = tail.rsplit(|byte| matches!(byte, b'\n' | b'\r'));
+    let said = lines.filter(|line| !line.trim_ascii().is_empty());
+    let mut last: Vec<String> = said.take(LINES).map(|line| excerpt(line, LENGTH)).collect();
+    last.reverse();
+    last.join(" | ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_told() {
+        assert_eq!(last_lines(b"a\nb\n\n c \r\nd\x1b[1m\n"), "b | c | d\\u{1b}[1m");
+        assert_eq!(last_lines(b"\n \n"), "");
+    }
+}
