@@ -4,6 +4,7 @@
 //! command removes the records of processes that have ended.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -56,9 +57,8 @@ impl Record {
 
 /// Reads the record of a launch; `None` where the id names none.
 pub fn read(state: &Path, id: &str) -> Option<Value> {
-    let is_id = id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let path = directory(state).join(format!("{id}.json"));
-    let bytes = is_id.then(|| files::read_private(&path).ok().flatten()).flatten()?;
+    let bytes = is_id(id).then(|| files::read_private(&path).ok().flatten()).flatten()?;
     serde_json::from_slice(&bytes).ok()
 }
 
@@ -118,16 +118,25 @@ pub(super) fn settle(state: &Path) {
         let Ok(record) = serde_json::from_slice::<Value>(&bytes) else { continue };
         let owner = Owner::deserialize(&record["owner"]);
         if owner.is_ok_and(|owner| !owner.is_alive(&now)) {
-            let private = &record["private"];
-            let names: Vec<&str> =
-                private["files"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-            let left = private["directory"].as_str();
+            let left = private_files(&record, name);
             // The record is all that knows of them: it stays as long as they do.
-            if left.is_none_or(|left| files::remove_left_behind(left.as_ref(), &names).is_ok()) {
+            if left.is_none_or(|(left, names)| files::remove_left_behind(left, &names).is_ok()) {
                 let _ = files::remove_private(&directory, name);
             }
         }
     }
+}
+
+/// The private files of a launch, and their directory: it bears the launch's own id, and their names lead nowhere else.
+/// A record that says otherwise was not written by squire, and nothing is removed for it.
+fn private_files<'a>(record: &'a Value, file: &str) -> Option<(&'a Path, Vec<&'a str>)> {
+    let private = &record["private"];
+    let directory = Path::new(private["directory"].as_str()?);
+    let id = file.strip_suffix(".json").filter(|id| is_id(id))?;
+    let is_plain = |name: &&str| Path::new(name).file_name() == Some(OsStr::new(name));
+    let names: Vec<&str> =
+        private["files"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    (directory.file_name() == Some(OsStr::new(id)) && names.iter().all(is_plain)).then_some((directory, names))
 }
 
 /// A launch whose process lives.
@@ -156,6 +165,10 @@ pub fn running(state: &Path) -> Vec<Running> {
         Some(Running { id: id.to_owned(), agent, process: owner.pid })
     };
     names.iter().filter_map(running).collect()
+}
+
+fn is_id(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn directory(state: &Path) -> PathBuf {
