@@ -74,17 +74,17 @@ impl fmt::Display for Seen {
 }
 
 /// One run in a folder of its own.
-struct Stage {
-    home: Home,
+pub(crate) struct Stage {
+    pub(crate) home: Home,
     server: Server,
-    command: Command,
+    pub(crate) command: Command,
     path: OsString,
     /// Ends with the run.
     _model: Model,
 }
 
 impl Stage {
-    fn set(situation: Situation<'_>) -> io::Result<Self> {
+    pub(crate) fn set(situation: Situation<'_>) -> io::Result<Self> {
         let Situation { agent, program, files, own, directory, has_server, by, words } = situation;
         let model = Model::start("echo")?;
         let mut home = Home::new()?;
@@ -129,6 +129,11 @@ impl Stage {
         Ok(Self { home, server, command, path, _model: model })
     }
 
+    /// The PATH of the launch.
+    pub(crate) fn path_of_command(&self) -> String {
+        self.path.to_string_lossy().into_owned()
+    }
+
     fn marks(&self) -> io::Result<Vec<String>> {
         let entries = fs::read_dir(self.home.beside("marks"))?;
         let mut marks: Vec<String> = entries
@@ -138,7 +143,7 @@ impl Stage {
         Ok(marks)
     }
 
-    fn seen(&self, code: Option<i32>, shown: String) -> io::Result<Seen> {
+    pub(crate) fn seen(&self, code: Option<i32>, shown: String) -> io::Result<Seen> {
         let marks = self.marks()?;
         let texts = marks.iter().map(|mark| fs::read_to_string(self.home.beside("marks").join(mark)));
         Ok(Seen {
