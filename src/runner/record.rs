@@ -136,7 +136,8 @@ fn private_files<'a>(record: &'a Value, file: &str) -> Option<(&'a Path, Vec<&'a
     let is_plain = |name: &&str| Path::new(name).file_name() == Some(OsStr::new(name));
     let names: Vec<&str> =
         private["files"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    (directory.file_name() == Some(OsStr::new(id)) && names.iter().all(is_plain)).then_some((directory, names))
+    (directory.file_name() == Some(OsStr::new(id)) && names.iter().all(is_plain))
+        .then_some((directory, names))
 }
 
 /// A launch whose process lives.
