@@ -43,8 +43,11 @@ fn opened(test: Test) -> Test {
 /// What another user can have of these.
 fn readable(paths: &BTreeSet<PathBuf>) -> Value {
     let mut child = Command::new(stranger()).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let lines: String = paths.iter().map(|path| format!("{}\n", path.display())).collect();
-    child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    for path in paths {
+        writeln!(stdin, "{}", path.display()).unwrap();
+    }
+    drop(stdin);
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "no other user can be had");
     serde_json::from_slice(&output.stdout).unwrap()
