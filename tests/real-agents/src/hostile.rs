@@ -75,7 +75,9 @@ pub fn launch(agent: &Agent, program: &Path, number: usize) -> io::Result<Outcom
     let before = state(&repository)?;
     let finished = process::run(&mut stage.command, &stage.home.beside(""), LIMIT)?;
     let after = state(&repository)?;
-    let differs = |path: &&PathBuf| before.get(*path) != after.get(*path);
+    // OpenCode makes this one beside its own files, whoever starts it.
+    let is_agents = |path: &Path| path.ends_with(".opencode/.gitignore");
+    let differs = |path: &&PathBuf| before.get(*path) != after.get(*path) && !is_agents(path);
     let approvals = fs::read_dir(stage.home.path().join(".local/state/squire/approvals"));
     Ok(Outcome {
         kinds,

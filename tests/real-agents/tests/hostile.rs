@@ -2,7 +2,7 @@
 //! starts, is connected to, is touched or is approved, and the user's own server is there. Cursor is not among them: it
 //! can't be had without an account.
 //!
-//! A part of them a day; `SQUIRE_HOSTILE=all` is for all.
+//! A part of them a day; `SQUIRE_HOSTILE=all` is for all, and a number for one.
 
 use squire_real_agents::agents::{self, Agent};
 use squire_real_agents::hostile::{count, launch};
@@ -16,8 +16,10 @@ const PART: usize = 5;
 
 /// The numbers of this day's repositories: all have had their turn in a few days.
 fn numbers() -> Vec<usize> {
-    if env::var_os("SQUIRE_HOSTILE").is_some_and(|which| which == "all") {
-        return (0..count()).collect();
+    match env::var("SQUIRE_HOSTILE") {
+        Ok(which) if which == "all" => return (0..count()).collect(),
+        Ok(which) if which.parse::<usize>().is_ok() => return which.parse().into_iter().collect(),
+        _ => {}
     }
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     let day = usize::try_from(seconds / (24 * 60 * 60)).unwrap_or_default();
