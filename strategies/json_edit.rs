@@ -67,8 +67,10 @@ fn add_to_body(text: &str, at: &str, entries: &Entries) -> Edited<String> {
     let member = |(name, entry): (&str, &str)| [&compact(name), entry].join(": ");
     let Some(root) = parse(text)? else {
         let members: Vec<String> = entries.iter().map(member).collect();
+        // A comment on the last line would swallow what follows it.
+        let gap = if text.trim().is_empty() || text.ends_with('\n') { "" } else { "\n" };
         return Ok(format!(
-            "{text}{{\n  {}: {{\n    {}\n  }}\n}}\n",
+            "{text}{gap}{{\n  {}: {{\n    {}\n  }}\n}}\n",
             Value::from(at),
             members.join(",\n    ")
         ));
@@ -256,6 +258,17 @@ mod tests {
         let parsed = value(&added);
         assert_eq!(parsed["mcpServers"]["db"], json!({"command": "squire", "args": ["gateway"]}));
         assert_eq!(parsed["mcpServers"]["own"], json!({"command": "x"}));
+    }
+
+    /// Found by the fuzz target of these files.
+    #[test]
+    fn what_holds_a_comment_alone_does_not_swallow_the_entries() {
+        for text in ["// mine", "\u{feff}// mine", "/* mine */", "// one\n// two", "// mine\n", " ", ""] {
+            let added = add(text, "mcpServers", &entries()).unwrap();
+            assert_eq!(value(&added)["mcpServers"]["db"]["command"], "squire", "{added}");
+            let out = take_out(&added, "mcpServers", &|name, _| name == "db", Some(text), Some(&added));
+            assert_eq!(out, Ok(Some(text.into())));
+        }
     }
 
     #[test]

@@ -53,7 +53,8 @@ fn of_servers() -> Vec<Case> {
             ..case("unusable-secret", "error", (3, 1), "")
         },
         Case {
-            test: user(&format!("{program}args = [\"${{secret:k}}\"]\n")).secrets("[secrets]\nk = \"v\"\n"),
+            test: user(&format!("{program}args = [\"${{secret:k}}\"]\n"))
+                .secrets("[secrets]\nk = \"S3CR3T\"\n"),
             ..case("secret-in-argv", "warning", (3, 1), "")
         },
         case(

@@ -39,8 +39,10 @@ pub(crate) fn gateway(test: Test, name: &str) -> Test {
 
 /// `[servers.a]` is the fake server with its log at `<T>/log`, and what `more` declares.
 pub(crate) fn fake(more: &str) -> Test {
-    Test::new()
-        .config(&format!("[servers.a]\ncommand = [\"<server>\", \"stdio\", \"--log\", \"<T>/log\"]\n{more}"))
+    let test = Test::new()
+        .config(&format!("[servers.a]\ncommand = [\"<server>\", \"stdio\", \"--log\", \"<T>/log\"]\n{more}"));
+    // One that refers to something is to have it.
+    if more.contains("${") { test.receiver("log") } else { test }
 }
 
 /// How the fake server was started.

@@ -45,6 +45,7 @@ mod project_layer;
 mod readme;
 mod repository_servers;
 mod same_every_time;
+mod second_user;
 mod secrets;
 mod showing;
 mod summary;

@@ -325,3 +325,32 @@ fn b29_the_next_launch_removes_what_a_killed_one_left() {
     assert_eq!(run.files_below("home/.local"), Vec::<String>::new());
     assert_eq!(std::fs::read_dir(run.path("home/.local/state/squire/private")).unwrap().count(), 0);
 }
+
+/// Threat T12: a record that squire did not write has nothing removed but itself.
+#[test]
+fn a_poisoned_record_removes_no_file_of_the_user() {
+    const ID: &str = "0123456789abcdef0123456789abcdef";
+    let owner = r#"{ "pid": 2147483647, "started": 1, "boot": "gone" }"#;
+    for (directory, file) in [
+        ("<T>/home/.keys", "key"),
+        ("<T>/home/.keys/../.keys", "key"),
+        ("<T>/home/.keys", "<T>/home/.keys/key"),
+        (&format!("<T>/home/{ID}"), "../.keys/key"),
+        (&format!("<T>/home/{ID}"), "<T>/home/.keys/key"),
+        (&format!("<T>/home/{ID}"), ".."),
+    ] {
+        let test = Test::new().write("home/.keys/key", "k").mode("home/.keys", 0o700);
+        let test = test.write(&format!("home/{ID}/x"), "").mode(&format!("home/{ID}"), 0o700);
+        let root = test.path("").display().to_string();
+        let [directory, file] = [directory, file].map(|text| text.replace("<T>", root.trim_end_matches('/')));
+        let record = format!(
+            r#"{{ "owner": {owner}, "private": {{ "directory": "{directory}", "files": ["{file}"] }} }}"#
+        );
+        let path = format!("home/.local/state/squire/launches/{ID}.json");
+        let test = test.write(&path, record).mode(&path, 0o600);
+        let keys = Watched::new([test.path("home/.keys/key"), test.path(&format!("home/{ID}/x"))]);
+        let run = test.args(["list"]).any_stdout().success();
+        keys.assert_untouched();
+        assert_eq!(run.files_below("home/.local"), [""; 0], "{directory} {file}");
+    }
+}

@@ -4,6 +4,8 @@ mod at_the_gateway;
 mod at_the_launch;
 mod canary;
 mod changing;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod executions;
 mod file;
 mod in_clear;
 mod looking;

@@ -1,6 +1,7 @@
 //! Hostile repositories: whatever lies in one, no command starts a process of it, connects to it, touches a file of it or
 //! takes it for approved (cases B33, B35, B43, B65, B89, B97).
 
+mod kinds;
 mod pieces;
 
 use std::collections::BTreeMap;

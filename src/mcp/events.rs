@@ -7,7 +7,7 @@ use super::error::Error;
 /// Takes a body in pieces and gives the data of its events. Comments, other fields and events of another type than
 /// `message` are passed over, and so is an event without data, with which servers of revision 2025-11-25 begin.
 #[derive(Debug)]
-pub(crate) struct Events {
+pub struct Events {
     limit: usize,
     line: Vec<u8>,
     after_return: bool,
@@ -18,7 +18,7 @@ pub(crate) struct Events {
 
 impl Events {
     /// A parser of a new body; no event may have more than `limit` bytes.
-    pub(crate) fn new(limit: usize) -> Self {
+    pub fn new(limit: usize) -> Self {
         Self {
             limit,
             line: Vec::new(),
@@ -30,7 +30,7 @@ impl Events {
     }
 
     /// Appends to `ready` the data of the events that `bytes` complete.
-    pub(crate) fn push(&mut self, bytes: &[u8], ready: &mut VecDeque<Vec<u8>>) -> Result<(), Error> {
+    pub fn push(&mut self, bytes: &[u8], ready: &mut VecDeque<Vec<u8>>) -> Result<(), Error> {
         for &byte in bytes {
             // `\r\n` is one line end, also when it lies in two pieces.
             let second_half = self.after_return && byte == b'\n';

@@ -23,6 +23,7 @@ use std::time::Duration;
 
 pub use client::{Endpoint, Identity, Listing, Tool, inspect};
 pub use error::{Error, Evidence};
+pub use events::Events;
 pub use groups::Groups;
 pub use server::{Call, Reply, Service, ServiceTool, serve};
 

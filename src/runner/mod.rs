@@ -26,7 +26,7 @@ use squire_strategies::{Argument, LAUNCH_VARIABLE, Program, json_edit};
 
 pub use contents::{elsewhere, fetch, fetch_elsewhere};
 pub use leftovers::{remove_state, settle};
-pub use merge::{Surveyed, forget, survey};
+pub use merge::{Journal, Surveyed, forget, survey};
 pub use program::{Boundaries, NotRunnable, first_on, look_up};
 pub use record::{Digests, Running, live_record, read as read_record, running};
 pub use version::version;

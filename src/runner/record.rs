@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -57,9 +58,8 @@ impl Record {
 
 /// Reads the record of a launch; `None` where the id names none.
 pub fn read(state: &Path, id: &str) -> Option<Value> {
-    let is_id = id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let path = directory(state).join(format!("{id}.json"));
-    let bytes = is_id.then(|| files::read_private(&path).ok().flatten()).flatten()?;
+    let bytes = is_id(id).then(|| files::read_private(&path).ok().flatten()).flatten()?;
     serde_json::from_slice(&bytes).ok()
 }
 
@@ -121,6 +121,19 @@ struct PrivateFiles<'a> {
     files: Vec<Cow<'a, str>>,
 }
 
+impl PrivateFiles<'_> {
+    /// The directory and the names in it: it bears the launch's own id, and they lead nowhere else. A record that says
+    /// otherwise was not written by squire, and nothing is removed for it.
+    fn of(&self, record: &str) -> Option<(&Path, Vec<&str>)> {
+        let directory = Path::new(self.directory.as_deref()?);
+        let id = record.strip_suffix(".json").filter(|id| is_id(id))?;
+        let is_plain = |name: &&str| Path::new(name).file_name() == Some(OsStr::new(name));
+        let names: Vec<&str> = self.files.iter().map(|name| &**name).collect();
+        let is_ours = directory.file_name() == Some(OsStr::new(id)) && names.iter().all(is_plain);
+        is_ours.then_some((directory, names))
+    }
+}
+
 /// Removes the records whose process has ended, and the private files that it left.
 pub(super) fn settle(state: &Path) {
     let directory = directory(state);
@@ -132,12 +145,11 @@ pub(super) fn settle(state: &Path) {
             let _ = files::remove_private(&directory, name);
         }
         let Ok(Some(bytes)) = files::read_private(&directory.join(name)) else { continue };
-        let Ok(Left { owner, private }) = serde_json::from_slice::<Left>(&bytes) else { continue };
+        let Ok(Left { owner, private }) = serde_json::from_slice::<Left<'_>>(&bytes) else { continue };
         if !owner.is_alive(&now) {
-            let names: Vec<&str> = private.files.iter().map(|name| &**name).collect();
-            let left = private.directory;
             // The record is all that knows of them: it stays as long as they do.
-            if left.is_none_or(|left| files::remove_left_behind(left.as_ref().as_ref(), &names).is_ok()) {
+            let left = private.of(name);
+            if left.is_none_or(|(left, names)| files::remove_left_behind(left, &names).is_ok()) {
                 let _ = files::remove_private(&directory, name);
             }
         }
@@ -170,6 +182,10 @@ pub fn running(state: &Path) -> Vec<Running> {
         Some(Running { id: id.to_owned(), agent, process: owner.pid })
     };
     names.iter().filter_map(running).collect()
+}
+
+fn is_id(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn directory(state: &Path) -> PathBuf {

@@ -89,8 +89,13 @@ impl Secrets {
         let path = Self::file(config);
         let bytes = files::read_secret(&path, files::LIMIT)
             .map_err(|error| Unusable { path: path.clone(), reason: error.to_string() })?;
-        let (all, problems) = read(&bytes.unwrap_or_default(), &path);
-        if problems.is_empty() { Ok(Self { path, all }) } else { Err(Problems(problems).into()) }
+        Ok(Self::of(&bytes.unwrap_or_default(), path)?)
+    }
+
+    /// What the bytes of the file say. Pure.
+    pub fn of(bytes: &[u8], path: PathBuf) -> Result<Self, Problems> {
+        let (all, problems) = read(bytes, &path);
+        if problems.is_empty() { Ok(Self { path, all }) } else { Err(Problems(problems)) }
     }
 
     /// The secret of a name.

@@ -14,6 +14,7 @@ use super::binding::Binding;
 use crate::files;
 
 const VERSION: u32 = 1;
+const MISFIT: &str = "it does not fit its own content";
 
 /// Where an approval holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,6 +88,23 @@ impl Approval {
         Self { version: VERSION, name: name.into(), place, digest, declaration, binding, time, word }
     }
 
+    /// Reads the text of one; what names another digest than its own declaration's is none. Pure.
+    pub fn read(bytes: &[u8]) -> Result<Self> {
+        let approval: Self = serde_json::from_slice(bytes)?;
+        if approval.version != VERSION {
+            bail!("its version is {}, and this squire knows {VERSION}", approval.version);
+        }
+        if approval.digest != super::digest::digest(&approval.declaration) {
+            bail!("{MISFIT}");
+        }
+        Ok(approval)
+    }
+
+    /// The text that [`Self::read`] reads.
+    pub fn text(&self) -> String {
+        format!("{:#}\n", serde_json::json!(self))
+    }
+
     fn file(&self) -> String {
         let mut key = match &self.place {
             Place::User => vec![""],
@@ -106,9 +124,8 @@ impl Approval {
     /// Records it.
     pub fn record(&self, state: &Path) -> Result<()> {
         let directory = directory(state);
-        let text = format!("{:#}\n", serde_json::json!(self));
         let temporary = format!(".{}.new", files::random_name()?);
-        files::write_lasting(&directory, &self.file(), &temporary, text.as_bytes())
+        files::write_lasting(&directory, &self.file(), &temporary, self.text().as_bytes())
             .with_context(|| format!("the approval can't be recorded in {}", directory.display()))
     }
 
@@ -141,15 +158,10 @@ pub fn load(state: &Path) -> (Vec<Approval>, Vec<(PathBuf, String)>) {
 
 fn read(path: &Path) -> Result<Approval> {
     let bytes = files::read_private(path)?.context("it is gone")?;
-    let approval: Approval = serde_json::from_slice(&bytes)?;
-    if approval.version != VERSION {
-        bail!("its version is {}, and this squire knows {VERSION}", approval.version);
-    }
-    // A file under another name, or with another text than it approves, is no approval.
-    if path.file_name().is_none_or(|name| name != approval.file().as_str())
-        || approval.digest != super::digest::digest(&approval.declaration)
-    {
-        bail!("it does not fit its own content");
+    let approval = Approval::read(&bytes)?;
+    // A file under another name than its content gives it is no approval.
+    if path.file_name().is_none_or(|name| name != approval.file().as_str()) {
+        bail!("{MISFIT}");
     }
     Ok(approval)
 }

@@ -33,35 +33,42 @@ fn fails(source: &str, reason: &str) {
 
 #[test]
 fn every_source_gives_its_value() {
-    gets(needs("env = \"FROM\"").env("FROM", " v\n"), " v\n");
-    gets(needs("value = \"v\\n\"\n"), "v\n");
-    gets(fake(ENV).secrets("[secrets]\nk = \"plain\"\n"), "plain");
-    gets(needs("command = [\"printf\", \"tok\\\\n\"]"), "tok");
-    gets(needs("command = [\"/bin/echo\", \"$HOME\", \"*\"]"), "$HOME *");
-    gets(needs("command = [\"~/tool\"]").script("home/tool", "#!/bin/sh\necho t\n"), "t");
+    gets(needs("env = \"FROM\"").env("FROM", " S3CR3T\n"), " S3CR3T\n");
+    gets(needs("value = \"S3CR3T\\n\"\n"), "S3CR3T\n");
+    gets(fake(ENV).secrets("[secrets]\nk = \"S3CR3T\"\n"), "S3CR3T");
+    gets(needs("command = [\"printf\", \"S3CR3T\\\\n\"]"), "S3CR3T");
+    gets(needs("command = [\"/bin/echo\", \"$HOME\", \"*\", \"S3CR3T\"]"), "$HOME * S3CR3T");
+    gets(needs("command = [\"~/tool\"]").script("home/tool", "#!/bin/sh\necho S3CR3T\n"), "S3CR3T");
     for path in ["<T>/token", "~/token"] {
         let written = if path.starts_with('~') { "home/token" } else { "token" };
-        gets(needs(&format!("file = \"{path}\"")).write(written, "tok\r\n").mode(written, 0o600), "tok");
+        gets(
+            needs(&format!("file = \"{path}\"")).write(written, "S3CR3T\r\n").mode(written, 0o600),
+            "S3CR3T",
+        );
     }
-    let linked = needs("file = \"<T>/link\"").write("token", "t").mode("token", 0o400).link("token", "link");
-    gets(linked, "t");
-    let dotted =
-        fake("env = { TOKEN = \"${secret:api.k}\" }\n").secrets("[secrets.api]\nk = { value = \"v\" }\n");
-    gets(dotted, "v");
+    let linked =
+        needs("file = \"<T>/link\"").write("token", "S3CR3T").mode("token", 0o400).link("token", "link");
+    gets(linked, "S3CR3T");
+    let dotted = fake("env = { TOKEN = \"${secret:api.k}\" }\n")
+        .secrets("[secrets.api]\nk = { value = \"S3CR3T\" }\n");
+    gets(dotted, "S3CR3T");
 }
 
 /// B22: one pass, whatever a value holds; and the server gets it in arguments, program and directory too.
 #[test]
 fn b22_a_value_arrives_as_it_is_and_is_never_expanded_again() {
-    let value = "pa$HOME${secret:k}${env:HOME}$$x \\\"'é🙂";
+    let value = "S3CR3T$HOME${secret:k}${env:HOME}$$x \\\"'é🙂";
     let test = Test::new()
         .config(
             "[servers.a]\ncommand = \"${secret:program}\"\ncwd = \"${secret:cwd}\"\n\
              args = [\"stdio\", \"--log\", \"<T>/log\", \"-${secret:k}-\", \"$${secret:k}\"]\n\
              env = { TOKEN = \"${secret:k}\", TWICE = \"<${secret:k}|${secret:k}>\" }\n",
         )
-        .secrets("[secrets]\nk.env = \"FROM\"\nprogram = \"<server>\"\ncwd = \"<T>/home\"\n")
+        .secrets("[secrets]\nk.env = \"FROM\"\nprogram.env = \"PROGRAM\"\ncwd.env = \"CWD\"\n")
+        .receiver("log")
         .env("FROM", value);
+    let home = test.path("home");
+    let test = test.env("PROGRAM", crate::support::fake_server()).env("CWD", home);
     let run = gateway(test, "a").success();
     let started = started(&run);
     assert_eq!(environment(&run)["TOKEN"], value);
@@ -74,7 +81,7 @@ fn b22_a_value_arrives_as_it_is_and_is_never_expanded_again() {
 /// What a value comes from is not handed on with it (case B91).
 #[test]
 fn b91_the_server_gets_the_value_and_not_the_source() {
-    let run = gateway(needs("env = \"FROM\"").env("FROM", "v"), "a").success();
+    let run = gateway(needs("env = \"FROM\"").env("FROM", "S3CR3T"), "a").success();
     assert!(!environment(&run).contains_key("FROM"));
 }
 
@@ -91,7 +98,7 @@ fn b95_a_value_that_can_not_be_had_is_told_with_its_reason() {
     let needs_file = || needs("file = \"<T>/token\"");
     lacks(needs_file(), &file("there is no file <T>/token"));
     lacks(
-        needs_file().write("token", "t"),
+        needs_file().write("token", "S3CR3T"),
         &file("<T>/token: others can read or write it; chmod 600 <T>/token"),
     );
     lacks(needs_file().write("token", "").mode("token", 0o600), &file("<T>/token: it is empty"));
@@ -147,14 +154,14 @@ fn a_command_of_the_project_is_not_found() {
 #[test]
 fn b95_a_command_is_waited_for_and_its_children_are_not() {
     let start = Instant::now();
-    gets(needs("command = [\"sh\", \"-c\", \"sleep 30 & echo tok\"]"), "tok");
+    gets(needs("command = [\"sh\", \"-c\", \"sleep 30 & echo S3CR3T\"]"), "S3CR3T");
     assert!(start.elapsed() < Duration::from_secs(15));
 }
 
 #[test]
 fn b95_a_command_runs_once_with_an_environment_of_its_own() {
     let script = "#!/bin/sh\nenv | cut -d= -f1 | sort > <T>/names; pwd > <T>/pwd; echo run >> <T>/runs\n\
-                  read line && echo \"read $line\" >> <T>/runs\necho tok\n";
+                  read line && echo \"read $line\" >> <T>/runs\necho S3CR3T\n";
     let test = fake("env = { A = \"${secret:k}\", B = \"${secret:k}\" }\ninherit_env = [\"SERVERS\"]\n")
         .secrets("[secrets.k]\ncommand = [\"tool\"]\ninherit_env = [\"WANTED\", \"UNSET\"]\n")
         .script("bin/tool", script)
@@ -173,7 +180,7 @@ fn b95_a_command_runs_once_with_an_environment_of_its_own() {
         .map(str::to_owned)
         .collect();
     assert_eq!(names, ["HOME", "LANG", "PATH", "WANTED"]);
-    assert_eq!(environment(&run)["A"], "tok");
+    assert_eq!(environment(&run)["A"], "S3CR3T");
     assert!(!environment(&run).contains_key("WANTED"));
 }
 
@@ -181,7 +188,7 @@ fn b95_a_command_runs_once_with_an_environment_of_its_own() {
 fn b21_an_unknown_secret_is_told_with_the_nearest() {
     lacks(fake(ENV), &format!(", which {FILE} does not have; squire secret set k"));
     stands_in(
-        fake("env = { TOKEN = \"${secret:githb}\" }\n").secrets("[secrets]\ngithub = \"v\"\n"),
+        fake("env = { TOKEN = \"${secret:githb}\" }\n").secrets("[secrets]\ngithub = \"S3CR3T\"\n"),
         "a",
         &format!(
             "it needs the secret `githb`, which {FILE} does not have; did you mean `github`?; squire secret set githb"
@@ -191,9 +198,9 @@ fn b21_an_unknown_secret_is_told_with_the_nearest() {
 
 #[test]
 fn a_bound_secret_is_for_its_servers_alone() {
-    gets(needs("value = \"v\"\nservers = [\"b\", \"a\"]"), "v");
+    gets(needs("value = \"S3CR3T\"\nservers = [\"b\", \"a\"]"), "S3CR3T");
     lacks(
-        needs("value = \"v\"\nservers = [\"b\", \"c\"]"),
+        needs("value = \"S3CR3T\"\nservers = [\"b\", \"c\"]"),
         ", which is bound to b, c; add \"a\" to `servers` of k in secrets.toml",
     );
     lacks(
@@ -207,7 +214,7 @@ fn a_bound_secret_is_for_its_servers_alone() {
 fn a_file_of_secrets_that_is_not_believed() {
     let broken = || fake(ENV).secrets("[secrets\n");
     stands_in(broken(), "a", &format!("{FILE}:1:9: unclosed table, expected `]`"));
-    let open = || fake(ENV).secrets("[secrets]\nk = \"v\"\n").mode(RELATIVE, 0o640);
+    let open = || fake(ENV).secrets("[secrets]\nk = \"S3CR3T\"\n").mode(RELATIVE, 0o640);
     stands_in(open(), "a", &format!("{FILE}: others can read or write it; chmod 600 {FILE}"));
     for test in [broken(), open()] {
         let test = test.config("[servers.a]\ncommand = [\"<server>\", \"stdio\", \"--log\", \"<T>/log\"]\n");

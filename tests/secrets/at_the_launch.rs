@@ -15,7 +15,7 @@ const LACKING: &str = "[servers.a]\ncommand = \"a\"\nenv = { T = \"${secret:nope
                        [servers.b]\ncommand = \"b\"\nargs = [\"--x=${secret:gone}\"]\n\
                        [servers.c]\ncommand = \"c\"\nenv = { T = \"${secret:bound}\" }\n\
                        [servers.d]\ncommand = \"d\"\nenv = { T = \"${secret:fine}\" }\n";
-const SOURCES: &str = "[secrets]\nfine = \"v\"\n[secrets.gone]\nfile = \"<T>/gone\"\n\
+const SOURCES: &str = "[secrets]\nfine = \"S3CR3T\"\n[secrets.gone]\nfile = \"<T>/gone\"\n\
                        [secrets.bound]\nenv = \"HOME\"\nservers = [\"d\"]\n";
 
 #[test]
@@ -54,7 +54,7 @@ fn a_broken_file_of_secrets_stops_the_launches_that_need_it() {
     );
     launch(needs, "secret = 1\n").stderr(&*told).unchanged().code(125);
     launch(needs, "secret = 1\n").args(["--allow-missing"]).stderr(&*told).unchanged().code(125);
-    let open = launch(needs, "[secrets]\nk = \"v\"\n").mode(RELATIVE, 0o644);
+    let open = launch(needs, "[secrets]\nk = \"S3CR3T\"\n").mode(RELATIVE, 0o644);
     open.stderr(format!(
         "squire: nothing was started:\n{FILE}: others can read or write it; chmod 600 {FILE}\n"
     ))
@@ -107,7 +107,7 @@ fn b44_the_variables_of_sources_are_pinned_by_name_for_the_one_server() {
                    [secrets.other]\nenv = \"OF_NOBODY\"\n";
     for (agent, program) in AGENTS {
         let test = Test::new().config(config).secrets(secrets).agent(program, "");
-        let test = test.env("FROM_ENV", "v").env("OP_TOKEN", "t").env("OF_NOBODY", "n");
+        let test = test.env("FROM_ENV", "S3CR3T-v").env("OP_TOKEN", "S3CR3T-t").env("OF_NOBODY", "S3CR3T-n");
         let run = test.args(["launch", agent, "--dry-run", "--json"]).any_stdout().success();
         // OpenCode hands everything on by itself.
         let expected = usize::from(agent != "opencode");

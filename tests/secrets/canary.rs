@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::gateway::{environment, gateway};
 use crate::support::{Run, Test};
 
-const AGENTS: [(&str, &str); 5] = [
+pub(super) const AGENTS: [(&str, &str); 5] = [
     ("claude", "claude"),
     ("codex", "codex"),
     ("cursor", "cursor-agent"),
@@ -87,24 +87,25 @@ fn holders(root: &Path, forms: &[String]) -> Vec<String> {
     found
 }
 
-struct Canary {
-    marker: String,
+pub(super) struct Canary {
+    pub(super) marker: String,
     secrets: &'static str,
     places: &'static [&'static str],
 }
 
 impl Canary {
-    fn test(&self) -> Test {
+    pub(super) fn test(&self) -> Test {
         let escaped = serde_json::to_string(&self.marker).unwrap();
         let test =
             Test::new().config(CONFIG).secrets(&self.secrets.replace("<M>", escaped.trim_matches('"')));
+        let test = test.receiver("log");
         if self.places == ["token"] {
             return test.write("token", format!("{}\n", self.marker)).mode("token", 0o600);
         }
         if self.is_of_environment() { test.env("FROM", self.marker.clone()) } else { test }
     }
 
-    fn is_of_environment(&self) -> bool {
+    pub(super) fn is_of_environment(&self) -> bool {
         self.places.is_empty()
     }
 
@@ -121,7 +122,7 @@ impl Canary {
     }
 }
 
-fn canaries() -> impl Iterator<Item = Canary> {
+pub(super) fn canaries() -> impl Iterator<Item = Canary> {
     SOURCES.iter().map(|(secrets, places)| Canary { marker: marker(), secrets, places })
 }
 

@@ -30,7 +30,7 @@ fn a_value_comes_from_stdin_without_its_line_end() {
     for (given, value) in [
         (format!("{VALUE}\n"), VALUE.to_owned()),
         (VALUE.to_owned(), VALUE.to_owned()),
-        ("a\nb\n\n".into(), "a\nb\n".into()),
+        ("S3CR3T\nb\n\n".into(), "S3CR3T\nb\n".into()),
     ] {
         let run = set(&["api.k"]).stdin(given).stderr(now("api.k", "value")).success();
         let text = written(&run);
@@ -57,7 +57,7 @@ fn read_back(text: &str) -> String {
 #[test]
 fn a_source_is_named_instead() {
     let run = set(&["k", "--env", "FROM", "--server", "a", "--server", "b"])
-        .env("FROM", "x")
+        .env("FROM", "S3CR3T")
         .stderr(now("k", "env FROM"))
         .success();
     assert_eq!(written(&run), "[secrets.k]\nenv = \"FROM\"\nservers = [\"a\", \"b\"]\n");
@@ -114,11 +114,11 @@ fn words_that_can_not_be_meant() {
 #[test]
 fn what_is_there_stays_unless_it_is_to_be_replaced() {
     let text =
-        "# mine\n[secrets.k]\nenv = \"A\"   # old\nservers = [\"a\"]\n\n[secrets]\nother = \"v\" # o\n";
+        "# mine\n[secrets.k]\nenv = \"A\"   # old\nservers = [\"a\"]\n\n[secrets]\nother = \"S3CR3T\" # o\n";
     let test = Test::new().secrets(text);
     test.clone()
         .args(["secret", "set", "k"])
-        .stdin("x")
+        .stdin("S3CR3T")
         .stderr(format!("squire: k is there already (env A, {FILE}:2); --replace gives it a new source\n"))
         .unchanged()
         .code(1);
@@ -128,21 +128,21 @@ fn what_is_there_stays_unless_it_is_to_be_replaced() {
         .success();
     assert_eq!(
         written(&run),
-        "# mine\n[secrets.k]\nservers = [\"a\"]\nfile = \"~/t\"\n\n[secrets]\nother = \"v\" # o\n"
+        "# mine\n[secrets.k]\nservers = [\"a\"]\nfile = \"~/t\"\n\n[secrets]\nother = \"S3CR3T\" # o\n"
     );
 }
 
 #[test]
 fn a_secret_is_taken_out() {
-    let test =
-        Test::new().secrets("# mine\n\n# of k\n[secrets.k]\nenv = \"A\"\n\n[secrets.b]\nvalue = \"v\"\n");
+    let test = Test::new()
+        .secrets("# mine\n\n# of k\n[secrets.k]\nenv = \"A\"\n\n[secrets.b]\nvalue = \"S3CR3T\"\n");
     test.clone()
         .args(["secret", "remove", "kk"])
         .stderr("squire: there is no secret \"kk\"; did you mean `k`?\n")
         .unchanged()
         .code(2);
     let run = test.args(["secret", "remove", "k"]).stderr(format!("squire: k is out of {FILE}\n")).success();
-    assert_eq!(written(&run), "# mine\n\n[secrets.b]\nvalue = \"v\"\n");
+    assert_eq!(written(&run), "# mine\n\n[secrets.b]\nvalue = \"S3CR3T\"\n");
 }
 
 /// A link to where dotfiles are kept stays one; a file that others can read is not made worse or better in silence.
@@ -150,15 +150,19 @@ fn a_secret_is_taken_out() {
 fn the_file_keeps_its_place() {
     let test = Test::new().write("home/dotfiles/s.toml", "").mode("home/dotfiles/s.toml", 0o600);
     let test = test.mode("home/dotfiles", 0o700).link("../../dotfiles/s.toml", RELATIVE);
-    let run = test.args(["secret", "set", "k"]).stdin("v").any_stderr().success();
+    let test = test.receiver("home/dotfiles/s.toml");
+    let run = test.args(["secret", "set", "k"]).stdin("S3CR3T").any_stderr().success();
     assert!(fs::symlink_metadata(run.path(RELATIVE)).unwrap().is_symlink());
-    assert_eq!(fs::read_to_string(run.path("home/dotfiles/s.toml")).unwrap(), "[secrets.k]\nvalue = \"v\"\n");
+    assert_eq!(
+        fs::read_to_string(run.path("home/dotfiles/s.toml")).unwrap(),
+        "[secrets.k]\nvalue = \"S3CR3T\"\n"
+    );
     assert_eq!(run.files_below("home/dotfiles"), ["s.toml"]);
     Test::new()
         .secrets("")
         .mode(RELATIVE, 0o604)
         .args(["secret", "set", "k"])
-        .stdin("v")
+        .stdin("S3CR3T")
         .stderr(format!("squire: {FILE}: others can read or write it; chmod 600 {FILE}\n"))
         .unchanged()
         .code(1);
@@ -167,8 +171,8 @@ fn the_file_keeps_its_place() {
 #[test]
 fn b31_the_file_is_private_under_any_umask() {
     for umask in ["000", "077"] {
-        let run = set(&["k"]).behind(&format!("umask {umask}")).stdin("v").any_stderr().success();
-        assert_eq!(written(&run), "[secrets.k]\nvalue = \"v\"\n");
+        let run = set(&["k"]).behind(&format!("umask {umask}")).stdin("S3CR3T").any_stderr().success();
+        assert_eq!(written(&run), "[secrets.k]\nvalue = \"S3CR3T\"\n");
         assert_eq!(fs::metadata(run.path("home/.config/squire")).unwrap().mode() & 0o7777, 0o700);
     }
 }
@@ -178,7 +182,7 @@ fn b31_the_file_is_private_under_any_umask() {
 fn inside_a_launch_nothing_is_changed() {
     let told = "squire: this is inside a launch of squire (SQUIRE_LAUNCH is set), where no secret is changed; run it in a terminal of your own\n";
     for words in [&["secret", "set", "x", "--env", "A"][..], &["secret", "remove", "k"]] {
-        let test = Test::new().secrets("[secrets]\nk = \"v\"\n").env("SQUIRE_LAUNCH", "0".repeat(32));
+        let test = Test::new().secrets("[secrets]\nk = \"S3CR3T\"\n").env("SQUIRE_LAUNCH", "0".repeat(32));
         test.args(words.iter().copied()).stderr(told).unchanged().code(1);
     }
 }

@@ -23,7 +23,7 @@ fn what_can_not_be_is_told_with_its_place() {
     for (secrets, told) in [
         ("zzz = 1\n", "<F>:1:1: unknown key `zzz` in this file\n  help: known keys: secrets"),
         (
-            "[secrets]\n\"a b\" = \"x\"\n",
+            "[secrets]\n\"a b\" = \"S3CR3T\"\n",
             "<F>:2:1: \"a b\" can't be the name of a secret\n  help: a name has letters, digits, `-` and `_`, and a `.` between two parts",
         ),
         (

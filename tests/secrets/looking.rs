@@ -10,12 +10,12 @@ const USER: &str = "<T>/home/.config/squire/squire.toml";
 const ALL: &str = "[secrets]\nvalue = { value = \"S3CR3T\" }\nplain = \"S3CR3T\"\n\
                    [secrets.unset]\nenv = \"NOPE\"\n\
                    [secrets.open]\nfile = \"<T>/open\"\n\
-                   [secrets.op]\ncommand = [\"sh\", \"-c\", \"echo S3CR3T\"]\n\
-                   [secrets.fails]\ncommand = [\"sh\", \"-c\", \"echo S3CR3T; echo 'not signed in' >&2; exit 6\"]\n\
-                   [secrets.traced]\ncommand = [\"sh\", \"-c\", \"echo S3CR3T; echo token=S3CR3T >&2; exit 6\"]\n";
+                   [secrets.op]\ncommand = [\"cat\", \"<T>/value\"]\n\
+                   [secrets.fails]\ncommand = [\"sh\", \"-c\", \"cat <T>/value; echo 'not signed in' >&2; exit 6\"]\n\
+                   [secrets.traced]\ncommand = [\"sh\", \"-c\", \"cat <T>/value; echo token=`cat <T>/value` >&2; exit 6\"]\n";
 
 fn test() -> Test {
-    Test::new().secrets(ALL).write("open", "S3CR3T")
+    Test::new().secrets(ALL).write("open", "S3CR3T").write("value", "S3CR3T\n")
 }
 
 #[test]
@@ -27,15 +27,15 @@ fn each_source_is_tried() {
              plain: ok (value)\n\
              unset: error: the variable NOPE is not set or empty (env NOPE)\n\
              open: error: <T>/open: others can read or write it; chmod 600 <T>/open (file <T>/open)\n\
-             op: ok (command sh -c echo S3CR3T)\n\
-             fails: error: sh ended with exit code 6 (command sh -c echo S3CR3T; echo 'not signed in' >&2; exit 6)\n  it said: not signed in\n\
-             traced: error: sh ended with exit code 6 (command sh -c echo S3CR3T; echo token=S3CR3T >&2; exit 6)\n",
+             op: ok (command cat <T>/value)\n\
+             fails: error: sh ended with exit code 6 (command sh -c cat <T>/value; echo 'not signed in' >&2; exit 6)\n  it said: not signed in\n\
+             traced: error: sh ended with exit code 6 (command sh -c cat <T>/value; echo token=`cat <T>/value` >&2; exit 6)\n",
         )
         .unchanged()
         .code(1);
     test()
         .args(["secret", "check", "op", "plain", "op"])
-        .stdout("op: ok (command sh -c echo S3CR3T)\nplain: ok (value)\n")
+        .stdout("op: ok (command cat <T>/value)\nplain: ok (value)\n")
         .unchanged()
         .success();
     test()

@@ -1,6 +1,7 @@
 //! The builder of a test: strict unless said otherwise. A run must exit 0 with nothing on stdout and stderr, in an
 //! environment of its own: a home, a project, and a PATH whose first directory holds the fake agents.
 
+mod canary;
 mod listed;
 mod programs;
 mod running;
@@ -12,8 +13,9 @@ mod traced;
 pub(crate) mod tracer;
 mod watched;
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::ExitStatusExt;
@@ -24,8 +26,9 @@ use std::rc::Rc;
 use serde_json::Value;
 use tempfile::TempDir;
 
+pub(crate) use canary::{CANARY, holds_canary};
 pub(crate) use listed::{gateway_words, local_path};
-pub(crate) use programs::{SQUIRE, fake_agent, fake_server, fake_shell};
+pub(crate) use programs::{SQUIRE, fake_agent, fake_server, fake_shell, stranger};
 pub(crate) use running::{Running, eventually};
 pub(crate) use session::{Place, Session};
 pub(crate) use watched::Watched;
@@ -34,7 +37,7 @@ pub(crate) use watched::Watched;
 #[must_use = "a test runs when it is told how it must end: success, code or signal"]
 #[derive(Clone)]
 pub(crate) struct Test {
-    temp: Rc<TempDir>,
+    temp: Rc<Sandbox>,
     program: PathBuf,
     wrapper: Vec<OsString>,
     arguments: Vec<OsString>,
@@ -52,9 +55,53 @@ enum Expected {
     Anything,
 }
 
+/// The directory of a test. No run may leave a value of a secret in it where none was: that is looked at after each
+/// run, and at the end for those that end in another way.
+pub(crate) struct Sandbox {
+    temp: TempDir,
+    /// The files that hold a value and may: its sources, and what servers write down that are to have it.
+    known: RefCell<BTreeSet<PathBuf>>,
+}
+
+impl Sandbox {
+    fn new(temp: TempDir) -> Self {
+        Self { temp, known: RefCell::default() }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.temp.path()
+    }
+
+    /// What holds a value now, before a run, is no work of the run.
+    fn know_sources(&self) {
+        self.known.borrow_mut().extend(canary::holders(self.path()));
+    }
+
+    /// Files that hold a value and may not.
+    fn leaks(&self, is_users: impl Fn(&str, &str) -> bool) -> Vec<PathBuf> {
+        let known = self.known.borrow();
+        let log = self.path().join("agent.json");
+        let may = |path: &PathBuf| {
+            known.contains(path)
+                || path.ends_with(".config/squire/secrets.toml")
+                || (*path == log && !canary::agent_holds_canary(&log, &is_users))
+        };
+        canary::holders(self.path()).into_iter().filter(|path| !may(path)).collect()
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let leaks = self.leaks(|_, value| value.contains(CANARY));
+            assert!(leaks.is_empty(), "values of secrets were left in {leaks:?}");
+        }
+    }
+}
+
 /// What a run left behind, for more to be asked of it.
 pub(crate) struct Run {
-    pub(crate) temp: Rc<TempDir>,
+    pub(crate) temp: Rc<Sandbox>,
     /// With the changing parts replaced, as in expectations.
     pub(crate) stdout: String,
     /// With the changing parts replaced, as in expectations.
@@ -77,7 +124,7 @@ impl Test {
         ]);
         Self {
             directory: root.join("project"),
-            temp: Rc::new(temp),
+            temp: Rc::new(Sandbox::new(temp)),
             program: SQUIRE.into(),
             wrapper: Vec::new(),
             arguments: Vec::new(),
@@ -107,6 +154,7 @@ impl Test {
     /// The user's `secrets.toml`, which nobody else can read.
     pub(crate) fn secrets(self, text: &str) -> Self {
         let text = self.filled(text);
+        canary::assert_values_are_marked(&text);
         let path = "home/.config/squire/secrets.toml";
         self.write(path, text).mode(path, 0o600)
     }
@@ -116,6 +164,12 @@ impl Test {
         let path = self.path(relative);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
+        self
+    }
+
+    /// A file that is to hold a value after a run: the log of the server that it is for.
+    pub(crate) fn receiver(self, relative: &str) -> Self {
+        self.temp.known.borrow_mut().insert(self.temp.path().join(relative));
         self
     }
 
@@ -249,6 +303,7 @@ impl Test {
 
     /// The command as it would run, for a test that needs more than a start and an end.
     pub(crate) fn command(&self) -> Command {
+        self.temp.know_sources();
         let mut words = self.wrapper.iter().cloned().chain([self.program.clone().into()]);
         let mut command = Command::new(words.next().unwrap());
         command
@@ -285,12 +340,20 @@ impl Test {
         agents_own_before: &[AgentsOwn],
     ) -> Run {
         let root = self.root();
+        let is_users = |name: &str, value: &str| {
+            self.environment.get(OsStr::new(name)).is_some_and(|own| own.to_str() == Some(value))
+        };
+        let leaks = self.temp.leaks(is_users);
+        let said = [&output.stdout, &output.stderr].map(|bytes| holds_canary(bytes));
         let run = Run {
             stdout: normal(&String::from_utf8_lossy(&output.stdout), &root),
             stderr: normal(&String::from_utf8_lossy(&output.stderr), &root),
             temp: self.temp,
         };
         let mut wrong = Vec::new();
+        if !leaks.is_empty() || said.contains(&true) {
+            wrong.push(format!("a value of a secret is in stdout or stderr: {said:?}, or in {leaks:?}"));
+        }
         // A core file is the system's business.
         if let Some(status) = status
             && (output.status.code(), output.status.signal()) != (status.code(), status.signal())

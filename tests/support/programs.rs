@@ -18,6 +18,11 @@ pub(crate) fn fake_shell() -> PathBuf {
     fakes().join("fake-shell")
 }
 
+/// Becomes another user, and tells what it can read.
+pub(crate) fn stranger() -> PathBuf {
+    fakes().join("stranger")
+}
+
 /// Becomes the program of its arguments, which its parent then traces.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) fn traced() -> PathBuf {

@@ -13,7 +13,7 @@ use rustix::termios::LocalModes;
 use serde_json::{Value, json};
 
 use super::terminal::Terminal;
-use super::{Test, eventually, fake_shell};
+use super::{Test, eventually, fake_shell, holds_canary};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -211,7 +211,9 @@ impl Session {
         for key in ["signals", "reads", "windows", "terminals", "stdin"] {
             self.note(format!("{key} {}", log[key]));
         }
-        std::mem::take(&mut self.facts)
+        let facts = std::mem::take(&mut self.facts);
+        assert!(!holds_canary(facts.join("\n").as_bytes()), "a value of a secret was shown: {facts:?}");
+        facts
     }
 
     /// Whether the agent's process and the job's are gone.

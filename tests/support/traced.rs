@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::process::Command;
 
+use super::tracer::executions::{Executions, executions};
 use super::tracer::{Call, Order, Trace, trace};
 use super::{Test, programs, snapshot};
 
@@ -12,6 +13,13 @@ impl Test {
     pub(crate) fn traced(mut self, decide: impl FnMut(&Call) -> Order) -> Trace {
         self.wrapper = vec![programs::traced().into()];
         trace(&mut self.command(), &self.root(), decide)
+    }
+
+    /// Runs squire and notes every program that it and its descendants start; the test judges all of it by itself.
+    pub(crate) fn executions(&self) -> Executions {
+        let mut test = self.clone();
+        test.wrapper = vec![programs::traced().into()];
+        executions(&mut test.command())
     }
 
     /// Another command of squire in the same place.

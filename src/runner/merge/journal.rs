@@ -31,7 +31,7 @@ pub(super) const NOT_TEXT: &str = "it is not UTF-8";
 /// The state of one file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Journal {
+pub struct Journal {
     version: u32,
     /// The real path of the directory that the agent was launched in.
     pub(super) root: String,
@@ -134,7 +134,7 @@ impl Journal {
     }
 
     /// Reads one; the error says why it can't be.
-    pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
+    pub fn read(bytes: &[u8]) -> Result<Self, String> {
         let journal: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         if journal.version == VERSION {
             Ok(journal)
@@ -143,7 +143,8 @@ impl Journal {
         }
     }
 
-    pub(super) fn bytes(&self) -> serde_json::Result<Vec<u8>> {
+    /// The bytes that [`Self::read`] reads.
+    pub fn bytes(&self) -> serde_json::Result<Vec<u8>> {
         serde_json::to_vec(self)
     }
 
@@ -169,7 +170,7 @@ impl Journal {
 
     /// What the user has of what the file holds now: to the byte where nobody edited it meanwhile, else all but our
     /// entries. The error says why they can't be told apart.
-    pub(super) fn users(&self, current: Option<&Held>) -> Result<Option<Held>, String> {
+    pub fn users(&self, current: Option<&Held>) -> Result<Option<Held>, String> {
         // Deleted meanwhile: then that is what the user wants.
         let Some(Held { bytes, mode }) = current else { return Ok(None) };
         let own = |text: &str| Held { bytes: text.as_bytes().to_vec(), mode: *mode };
@@ -201,7 +202,7 @@ impl Journal {
     }
 
     /// What is to stand in the file for the launches that run. The error says why it can't.
-    pub(super) fn with_entries(&self, users: Option<&Held>) -> Result<Option<Held>, String> {
+    pub fn with_entries(&self, users: Option<&Held>) -> Result<Option<Held>, String> {
         if self.is_at_rest() {
             return Ok(users.cloned());
         }

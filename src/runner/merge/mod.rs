@@ -21,7 +21,7 @@ use super::owner::{Now, Owner};
 use crate::environment::{time, utf8};
 use crate::files::{self, Lock};
 use crate::output::Output;
-use journal::Journal;
+pub use journal::Journal;
 use session::Session;
 pub(super) use settle::{Leaver, settle};
 pub use settle::{Surveyed, forget, survey};

@@ -11,6 +11,7 @@ pub mod agents;
 pub mod driver;
 pub mod help;
 mod home;
+pub mod hostile;
 mod http;
 pub mod model;
 mod process;

@@ -76,17 +76,17 @@ impl fmt::Display for Seen {
 }
 
 /// One run in a folder of its own.
-struct Stage {
-    home: Home,
+pub(crate) struct Stage {
+    pub(crate) home: Home,
     server: Server,
-    command: Command,
+    pub(crate) command: Command,
     path: OsString,
     /// Ends with the run.
     _model: Model,
 }
 
 impl Stage {
-    fn set(situation: Situation<'_>) -> io::Result<Self> {
+    pub(crate) fn set(situation: Situation<'_>) -> io::Result<Self> {
         let Situation { agent, program, files, own, directory, has_server, approved, by, words } = situation;
         let model = Model::start("echo")?;
         let mut home = Home::new()?;
@@ -134,6 +134,11 @@ impl Stage {
         Ok(Self { home, server, command, path, _model: model })
     }
 
+    /// The PATH of the launch.
+    pub(crate) fn path_of_command(&self) -> String {
+        self.path.to_string_lossy().into_owned()
+    }
+
     fn marks(&self) -> io::Result<Vec<String>> {
         let entries = fs::read_dir(self.home.beside("marks"))?;
         let mut marks: Vec<String> = entries
@@ -143,7 +148,7 @@ impl Stage {
         Ok(marks)
     }
 
-    fn seen(&self, code: Option<i32>, shown: String) -> io::Result<Seen> {
+    pub(crate) fn seen(&self, code: Option<i32>, shown: String) -> io::Result<Seen> {
         let marks = self.marks()?;
         let texts = marks.iter().map(|mark| fs::read_to_string(self.home.beside("marks").join(mark)));
         Ok(Seen {

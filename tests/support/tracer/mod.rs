@@ -4,6 +4,7 @@
 //! Linux on x86-64: elsewhere a call can't be suppressed through what the `nix` crate offers without `unsafe`.
 
 mod calls;
+pub(crate) mod executions;
 
 use std::fs::File;
 use std::io::{Read, Seek};
