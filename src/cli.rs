@@ -62,6 +62,9 @@ What is set is in secrets.toml beside squire.toml.")]
     Clean(Clean),
     /// Stand in a server's place: what agents start
     Gateway(Gateway),
+    /// Runs in a gateway's place what it starts, and leaves nothing of it behind
+    #[command(hide = true)]
+    Warden,
     /// Print what a shell needs to complete command lines of squire
     Completions(Completions),
     /// Print a page of the manual
@@ -89,6 +92,7 @@ impl Command {
             Self::Doctor(_)
             | Self::Clean(_)
             | Self::Gateway(_)
+            | Self::Warden
             | Self::Completions(_)
             | Self::Man(_)
             | Self::Schema(_)

@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value};
 use squire_fuzz::{pieces, plan};
 use squire_strategies::json_edit::{add, take_out, text};
-use squire_strategies::{Code, File, Read, parse_jsonc};
+use squire_strategies::{Code, Entries, File, Read, parse_jsonc};
 
 const AT: &str = "mcpServers";
 
@@ -16,7 +16,9 @@ fuzz_target!(|data: &[u8]| {
     let bytes = pieces[0];
     let planned = plan("cursor", &[(Read::Merged(".cursor/mcp.json"), bytes)], false);
     let entries = entries(pieces.get(1).copied().unwrap_or_default());
-    let added = text(bytes).and_then(|text| add(text, AT, &entries));
+    let written = Value::from(entries.clone()).to_string();
+    let written: Entries = serde_json::from_str(&written).expect("an object");
+    let added = text(bytes).and_then(|text| add(text, AT, &written));
     let Ok(added) = added else {
         assert!(planned.is_err_and(|refusal| refusal.code == Code::Unmergeable));
         assert!(!is_plainly_editable(bytes), "it could have been edited");

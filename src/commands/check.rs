@@ -129,7 +129,7 @@ fn view(
     let mut view = AgentView { agent: agent.name.clone(), ..AgentView::default() };
     let by_default = Selection { agent: Some(agent.name.clone()), ..Selection::default() };
     let usual = surroundings.resolve(agent, &by_default, environment)?;
-    let refusal = surroundings.look(agent, &usual, &by_default, environment, &mut view);
+    let refusal = surroundings.look(agent, &usual, environment, &mut view);
     view.findings.extend(refusal);
 
     let is_left_out = |entry: &&Resolved, code| entry.left_out.as_ref().is_some_and(|note| note.code == code);
@@ -140,7 +140,7 @@ fn view(
         let mut all = surroundings.resolve(agent, &every, environment)?;
         all.strict = usual.strict;
         all.strict_origin = usual.strict_origin;
-        let refusal = surroundings.look(agent, &all, &every, environment, &mut view);
+        let refusal = surroundings.look(agent, &all, environment, &mut view);
         // More servers than any launch has may be too many; the usual launch has its own answer.
         view.add(refusal.filter(|refusal| refusal.code != Code::TooLarge.as_str()));
     }
@@ -166,7 +166,7 @@ fn of_profiles(
             let resolution = surroundings.resolve(agent, &selection, environment)?;
             let mut view = AgentView::default();
             // Why a launch with it would be refused is told of the launches that are usual.
-            if surroundings.look(agent, &resolution, &selection, environment, &mut view).is_some() {
+            if surroundings.look(agent, &resolution, environment, &mut view).is_some() {
                 continue;
             }
             let required = view.findings.into_iter().filter(|found| found.code == OwnCode::Required.as_str());
@@ -202,7 +202,6 @@ impl Surroundings {
         &self,
         agent: &Agent,
         resolution: &Resolution,
-        selection: &Selection,
         environment: &Environment,
         view: &mut AgentView,
     ) -> Option<Finding> {
@@ -213,7 +212,7 @@ impl Surroundings {
             holders.missing(entry).into_iter().map(of_entry).collect::<Vec<_>>()
         };
         let strict = resolution.strict_origin.as_ref();
-        match self.plan(agent, resolution, selection, &[], environment) {
+        match self.plan(agent, resolution, &[], environment) {
             Ok(plan) => {
                 let delivered = resolution.entries_of(&plan.delivered());
                 view.findings.extend(delivered.into_iter().flat_map(missing));

@@ -30,7 +30,7 @@ pub fn run(options: &cli::Describe, environment: &Environment) -> Result<Exit> {
                 ..Selection::default()
             };
             let resolution = surroundings.resolve(&agent, &selection, environment)?;
-            let plan = surroundings.plan(&agent, &resolution, &selection, &[], environment)?;
+            let plan = surroundings.plan(&agent, &resolution, &[], environment)?;
             let program = surroundings.program(&agent, &squire(environment)?, environment);
             let delivered = resolution.entries_of(&plan.delivered());
             if let Err(error) = surroundings.holders(delivered.into_iter(), environment) {

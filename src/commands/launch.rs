@@ -44,7 +44,7 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
             leave_out_missing(&mut resolution, holders);
         }
     }
-    let plan = surroundings.plan(&agent, &resolution, &selection, &options.arguments, environment)?;
+    let plan = surroundings.plan(&agent, &resolution, &options.arguments, environment)?;
     if plan.no_session().is_none() {
         surroundings.refuse_foreign()?;
         let delivered = resolution.entries_of(&plan.delivered());

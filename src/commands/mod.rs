@@ -196,7 +196,6 @@ impl Surroundings {
         &self,
         agent: &Agent,
         resolution: &Resolution,
-        selection: &Selection,
         words: &[std::ffi::OsString],
         environment: &Environment,
     ) -> Result<Plan> {
@@ -204,7 +203,7 @@ impl Surroundings {
         let gateway = Gateway {
             program: environment.squire()?,
             project: self.project_root().map(utf8).transpose()?,
-            profiles: selection.profiles.clone(),
+            profiles: resolution.profiles.clone(),
             config: utf8(&self.directories.config)?,
             state: utf8(&self.directories.state)?,
         };

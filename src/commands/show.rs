@@ -115,7 +115,7 @@ fn route(
     };
     let told = |route, reason| AgentRoute { agent: agent.name.clone(), route, reason };
     let resolution = surroundings.resolve(agent, &selection, environment)?;
-    let plan = match surroundings.plan(agent, &resolution, &selection, &[], environment) {
+    let plan = match surroundings.plan(agent, &resolution, &[], environment) {
         Ok(plan) => plan,
         Err(error) => {
             let reason = error.downcast_ref().map_or_else(|| format!("{error:#}"), Refusal::on_one_line);

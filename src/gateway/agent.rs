@@ -12,7 +12,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use tokio::sync::{Notify, mpsc};
 
-use crate::mcp::{LINE_LIMIT, Line, Lines};
+use crate::mcp::LINE_LIMIT;
+use crate::mcp::lines::{Line, Lines};
 
 /// How many lines are read ahead.
 const AHEAD: usize = 64;
@@ -66,7 +67,10 @@ impl Agent {
             drop(unwritten);
             room.notify_one();
         };
-        thread::Builder::new().name("words to the agent".into()).spawn(write).context("stdout can't be written")?;
+        thread::Builder::new()
+            .name("words to the agent".into())
+            .spawn(write)
+            .context("stdout can't be written")?;
         Ok(Self { lines, waiting, news, ended })
     }
 

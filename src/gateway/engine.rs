@@ -13,7 +13,8 @@ use tokio::time::Instant as Moment;
 use super::agent::{self, Agent};
 use super::upstream::{Event, FromServer, Upstream};
 use crate::exit::Exit;
-use crate::mcp::{LINE_LIMIT, Line};
+use crate::mcp::LINE_LIMIT;
+use crate::mcp::lines::Line;
 use crate::output::Output;
 use crate::printable::excerpt;
 
@@ -61,7 +62,8 @@ impl Engine<'_> {
         let agent = Agent::new()?;
         let (events, mut coming) = mpsc::channel::<Event>(AHEAD);
         let mut interruptions = interruptions()?;
-        let mut work = Work { engine: self, agent, events, number: 0, start: Instant::now(), is_begun: false };
+        let mut work =
+            Work { engine: self, agent, events, number: 0, start: Instant::now(), is_begun: false };
         loop {
             let wake = work.engine.relay.wake();
             let hears_agent = work.engine.upstream.unsent() < UNREAD;

@@ -1,17 +1,24 @@
 //! `squire gateway NAME`: what an agent starts in a server's place.
 //!
-//! It reads the same layers as the launch, fetches the secrets that the server refers to, resolves its references, builds
-//! its environment, changes the directory and becomes the server (exec). A server that can't be started is not silence: a stand-in answers the
-//! agent with no tools and the reason, so that an agent that requires the server starts all the same.
+//! It reads the same layers as the launch, fetches the secrets that the server refers to and resolves its references.
+//! Then it stays between the agent and the server: the [`engine`] moves lines, the pure [`squire_relay`] says what
+//! becomes of each, a [`warden`] is the parent of a server that is a program. A server that can't be started is not
+//! silence: the agent is answered with no tools and the reason, so that one that requires the server starts all the same.
 
+mod agent;
 mod builtin;
+mod engine;
 mod environment;
+mod lines;
+mod policy;
+mod program;
 mod start;
+mod stderr;
 mod streams;
+mod upstream;
+mod warden;
 
-use std::os::unix::process::CommandExt;
-
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use squire_strategies::{LAUNCH_VARIABLE, Name, SWITCHED_OFF, Source, Stdio, Strategy, Transport};
 
 use crate::cli;
@@ -25,8 +32,12 @@ use crate::runner::live_record;
 use crate::secrets::{self, Lack, Secrets, Values};
 use crate::trust::Court;
 use crate::trust::digest::{canonical, digest};
+use engine::Engine;
 pub(crate) use environment::inherited;
+use program::Program;
+use squire_relay::Relay;
 pub(crate) use start::{Held, Starter};
+pub use warden::run as warden;
 
 /// Runs the command.
 pub fn run(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
@@ -44,13 +55,14 @@ pub fn run(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
             Err(failure) => failure,
         }
     } else {
-        // On success this process is the server, and nothing returns.
-        let Err(failure) = become_server(options, environment);
-        failure
+        match relay(options, environment) {
+            Ok(exit) => return Ok(exit),
+            Err(failure) => failure,
+        }
     };
     let reason = format!("the server {} could not be started: {failure:#}", options.name);
     Output::default().message(&reason);
-    if squire_strategies::find(&options.agent).is_some_and(Strategy::shows_failures) {
+    if shows_failures(options) {
         return Ok(Exit::FINDINGS);
     }
     streams::serve(&stand_in(&options.name, reason))?;
@@ -67,17 +79,44 @@ fn stand_in(name: &str, reason: String) -> Service {
     }
 }
 
-fn become_server(options: &cli::Gateway, environment: &Environment) -> Result<std::convert::Infallible> {
+/// Stays between the agent and the server until the agent has said all. The error says why there is nothing to start.
+fn relay(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
     let entry = declared(options, environment)?;
     let stdio = chosen(&entry.server.transport, environment)?;
     let values = secrets(&entry, &stdio, options, environment)?;
     let project = options.project.as_deref();
     let starter = Starter { stdio: &stdio, project, environment, held: Held::Values(&values) };
-    let mut command = starter.command()?;
-    let error = command.exec();
-    let found = command.get_program().display();
-    let shown = stdio.command.literal().map_or_else(|| stdio.command.to_string(), |_| found.to_string());
-    Err(anyhow!(error).context(format!("{shown} could not be executed")))
+    // What is wrong before the start gets better by none.
+    starter.command()?;
+    let mut upstream = Program::new(environment.squire()?.into(), || starter.command());
+    let engine = Engine {
+        relay: Relay::new(policy::of(&entry, Box::new(|_| None))),
+        upstream: &mut upstream,
+        spill: &mut Nowhere,
+        ledger: &mut Nowhere,
+        name: &options.name,
+        shows_failures: shows_failures(options),
+    };
+    engine.run()
+}
+
+/// Keeps nothing.
+struct Nowhere;
+
+impl squire_relay::Spill for Nowhere {
+    fn keep(&mut self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+impl engine::Ledger for Nowhere {
+    fn call(&mut self, _: &squire_relay::Call) {}
+    fn note(&mut self, _: &squire_relay::Note) {}
+}
+
+/// Whether the agent tells by itself what a gateway says that could not start its server.
+fn shows_failures(options: &cli::Gateway) -> bool {
+    squire_strategies::find(&options.agent).is_some_and(Strategy::shows_failures)
 }
 
 /// The server as the layers declare it now. The error says why it does not run.
@@ -95,9 +134,12 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Resolve
     let layers = config::load(sources)?;
     let strategy = strategy(&layers, &options.agent).context("there is no such agent")?;
     // The filters of the entry's profiles hold here too; a project's profiles narrow none of the user's servers.
-    let of_user = |name: &&String| layers.user.profiles.iter().any(|profile| profile.name == **name);
+    let of_project = layers.project.iter().flat_map(|project| &project.profiles);
+    let declared = |name: &&String| {
+        layers.user.profiles.iter().chain(of_project.clone()).any(|profile| profile.name == **name)
+    };
     let selection = Selection {
-        profiles: options.profiles.iter().filter(of_user).cloned().collect(),
+        profiles: options.profiles.iter().filter(declared).cloned().collect(),
         servers: vec![options.name.clone()],
         agent: Some(options.agent.clone()),
         ..Selection::default()

@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::net::unix::pipe;
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::{JoinHandle, spawn_local};
+use tokio::task::spawn_local;
 use zeroize::Zeroizing;
 
 use super::lines::{Cutter, Piece};
@@ -79,10 +79,13 @@ impl<'a> Program<'a> {
         let tail = spawn_local(stderr::drain(errors));
         let ended = wait(child)?;
         spawn_local(async move {
-            let mut reader = reader;
-            let mut ended = ended;
+            let (mut reader, mut ended) = (reader, ended);
             let status = tokio::select! {
-                status = &mut ended => status.ok(),
+                status = &mut ended => {
+                    is_there.set(false);
+                    let _ = tokio::time::timeout(LAST_WORDS, reader).await;
+                    status.ok()
+                }
                 // A server that closed its output has nothing more to say.
                 _ = &mut reader => {
                     end(warden, &is_there);
@@ -90,7 +93,6 @@ impl<'a> Program<'a> {
                 }
             };
             is_there.set(false);
-            let _ = tokio::time::timeout(LAST_WORDS, reader).await;
             let words = tokio::time::timeout(LAST_WORDS, tail).await;
             let words = words.ok().and_then(Result::ok).unwrap_or_default();
             let _ = events.send((number, FromServer::Ended(obituary(status, &words)))).await;

@@ -7,22 +7,23 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use nix::sys::signal::{SigSet, Signal as Named};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process,
-    kill_process_group, set_child_subreaper, set_dumpable_behavior, set_parent_process_death_signal, waitpid,
+    kill_process_group, set_child_subreaper, set_dumpable_behavior, set_parent_process_death_signal, wait,
 };
+use signal_hook::consts::signal::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+use signal_hook::low_level::pipe;
 use zeroize::Zeroizing;
 
 use crate::exit::Exit;
@@ -88,10 +89,7 @@ pub fn run() -> Result<Exit> {
     set_child_subreaper(Some(getpid())).context("the server's own children can't be watched")?;
     // The orders hold the values of secrets. An error leaves what the server itself has anyway.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-    let watched: SigSet = [Named::SIGTERM, Named::SIGINT, Named::SIGHUP, Named::SIGCHLD].into_iter().collect();
-    watched.thread_block().context("signals can't be blocked")?;
-    let signals = SignalFd::with_flags(&watched, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
-        .context("signals can't be watched")?;
+    let signals = Signals::watch().context("signals can't be watched")?;
     let mut server = match start() {
         Ok(server) => server,
         Err(failure) => {
@@ -108,8 +106,8 @@ pub fn run() -> Result<Exit> {
     let mut is_over = getppid() != gateway;
     let mut status = None;
     while status.is_none() && !is_over {
-        wait(&signals, None);
-        is_over = asked_to_end(&signals);
+        signals.wait(None);
+        is_over = signals.ask_to_end();
         status = reap(server_id);
     }
     end_all(server_id, &mut status, &signals);
@@ -166,25 +164,46 @@ fn tell(failure: &anyhow::Error) {
     crate::output::Output::default().message(&format!("{failure:#}"));
 }
 
-fn wait(signals: &SignalFd, limit: Option<Duration>) {
-    let limit = limit.map(|limit| Timespec::try_from(limit).unwrap_or_default());
-    // Whatever came, or an interruption, is looked at next.
-    let _ = poll(&mut [PollFd::new(signals, PollFlags::IN)], limit.as_ref());
+/// Signals, as bytes of two streams. They are handled and not blocked: what is started would inherit a mask.
+struct Signals {
+    /// Somebody asks the warden to end, or the gateway died.
+    ends: UnixStream,
+    /// A child ended.
+    children: UnixStream,
 }
 
-/// Whether somebody asked the warden to end, or the gateway died.
-fn asked_to_end(signals: &SignalFd) -> bool {
-    let mut asked = false;
-    while let Ok(Some(signal)) = signals.read_signal() {
-        asked |= i32::try_from(signal.ssi_signo).is_ok_and(|signal| signal != Named::SIGCHLD as i32);
+impl Signals {
+    fn watch() -> io::Result<Self> {
+        let watch = |signals: &[i32]| {
+            let (told, tell) = UnixStream::pair()?;
+            told.set_nonblocking(true)?;
+            for signal in signals {
+                pipe::register(*signal, tell.try_clone()?)?;
+            }
+            Ok::<_, io::Error>(told)
+        };
+        Ok(Self { ends: watch(&[SIGTERM, SIGINT, SIGHUP])?, children: watch(&[SIGCHLD])? })
     }
-    asked
+
+    /// Waits for any, or for the time.
+    fn wait(&self, limit: Option<Duration>) {
+        let limit = limit.map(|limit| Timespec::try_from(limit).unwrap_or_default());
+        let watched = |stream| PollFd::new(stream, PollFlags::IN);
+        // Whatever came, or an interruption, is looked at next.
+        let _ = poll(&mut [watched(&self.ends), watched(&self.children)], limit.as_ref());
+        let _ = (&self.children).read(&mut [0; 64]);
+    }
+
+    /// Whether the warden is to end.
+    fn ask_to_end(&self) -> bool {
+        (&self.ends).read(&mut [0; 64]).is_ok_and(|count| count > 0)
+    }
 }
 
 /// Takes in every process that has ended; gives the server's status if it is among them.
 fn reap(server: Pid) -> Option<WaitStatus> {
     let mut status = None;
-    while let Ok(Some((pid, ended))) = waitpid(None, WaitOptions::NOHANG) {
+    while let Ok(Some((pid, ended))) = wait(WaitOptions::NOHANG) {
         if pid == server {
             status = Some(ended);
         }
@@ -193,7 +212,7 @@ fn reap(server: Pid) -> Option<WaitStatus> {
 }
 
 /// Ends the server and everything that came from it: asked first, then not asked.
-fn end_all(server: Pid, status: &mut Option<WaitStatus>, signals: &SignalFd) {
+fn end_all(server: Pid, status: &mut Option<WaitStatus>, signals: &Signals) {
     // Errors of signals say that there is nobody left.
     let _ = kill_process_group(server, Signal::TERM);
     let until = Instant::now() + GRACE;
@@ -206,8 +225,8 @@ fn end_all(server: Pid, status: &mut Option<WaitStatus>, signals: &SignalFd) {
         if Instant::now() >= until {
             break;
         }
-        wait(signals, Some(GLANCE));
-        let _ = asked_to_end(signals);
+        signals.wait(Some(GLANCE));
+        signals.ask_to_end();
     }
     let until = Instant::now() + LAST;
     while Instant::now() < until {
@@ -221,8 +240,8 @@ fn end_all(server: Pid, status: &mut Option<WaitStatus>, signals: &SignalFd) {
         if !has_children() {
             return;
         }
-        wait(signals, Some(GLANCE));
-        let _ = asked_to_end(signals);
+        signals.wait(Some(GLANCE));
+        signals.ask_to_end();
     }
 }
 

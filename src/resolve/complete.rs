@@ -4,7 +4,7 @@ use squire_strategies::{
     Code, Dynamic, Note, Remote, ResolvedServer, Route, Source, Stdio, Text, Tier, Transport, masked_address,
 };
 
-use super::{Resolved, Rules, Standing, left_out, limits};
+use super::{Limits, Resolved, Rules, Standing, left_out, limits};
 use crate::config::{
     Choice, Declaration, Kind, LayerKind, Located, Origin, Policy, Problem, Trust, is_address,
     working_directory,
@@ -41,7 +41,8 @@ pub(super) fn complete(declaration: Declaration, rules: Rules<'_>) -> Completed<
         let mend = (code == Code::NotApproved).then(|| format!("squire approve {}", declaration.name));
         Note { mend, ..left_out(&declaration.name, code, sentence) }
     });
-    Ok(Resolved { server, declaration: Some(declaration), left_out })
+    let limits = Limits::of(&declaration, policy);
+    Ok(Resolved { server, declaration: Some(declaration), left_out, limits })
 }
 
 /// The directory of the repository's file, for a server of one.
@@ -284,7 +285,7 @@ impl Context<'_> {
             };
         }
         let has_reference = transport.texts().iter().any(|(_, text)| text.references().next().is_some());
-        let plain = !has_reference && needs(declaration).is_none() && declaration.timeout.is_none();
+        let plain = !has_reference && !is_for_the_gateway(declaration) && declaration.timeout.is_none();
         match chosen {
             Some(Located { value: Route::Direct, origin }) if !plain => self.problem(
                 origin,
@@ -319,21 +320,33 @@ fn leaves(cwd: &Text) -> bool {
     written.starts_with(['/', '~']) || written.split('/').any(|part| part == "..")
 }
 
-/// What of a declaration only the relay will do. A program that is chosen when it starts needs nothing of what is
-/// written for the address beside it.
+fn is_on(field: Option<&Located<String>>) -> bool {
+    field.is_some_and(|word| word.value != "off")
+}
+
+/// Whether a declaration writes what only the gateway keeps.
+fn is_for_the_gateway(declaration: &Declaration) -> bool {
+    let Declaration { auth, client_cert, client_key, ca, result_limit, tools, audit, pin, .. } = declaration;
+    let paths = [client_cert, client_key, ca];
+    auth.is_some()
+        || paths.into_iter().any(Option::is_some)
+        || result_limit.is_some()
+        || tools.is_some()
+        || is_on(audit.as_ref())
+        || is_on(pin.as_ref())
+}
+
+/// What of a declaration no gateway does yet. A program that is chosen when it starts needs nothing of what is written
+/// for the address beside it.
 fn needs(declaration: &Declaration) -> Option<&'static str> {
     let may_be_program = declaration.command.is_some();
-    let word = |field: &Option<Located<String>>| field.as_ref().is_some_and(|word| word.value != "off");
-    let Declaration { auth, client_cert, client_key, ca, result_limit, tools, audit, pin, .. } = declaration;
+    let Declaration { auth, client_cert, client_key, ca, pin, .. } = declaration;
     let used = [
         ("auth", auth.is_some() && !may_be_program),
         ("client_cert", client_cert.is_some() && !may_be_program),
         ("client_key", client_key.is_some() && !may_be_program),
         ("ca", ca.is_some() && !may_be_program),
-        ("result_limit", result_limit.is_some()),
-        ("tools", tools.is_some()),
-        ("audit", word(audit)),
-        ("pin", word(pin)),
+        ("pin", is_on(pin.as_ref())),
     ];
     used.into_iter().find(|(_, used)| *used).map(|(field, _)| field)
 }

@@ -1,6 +1,6 @@
 //! What a policy does to servers. Pure.
 
-use squire_strategies::{Note, Remote, ResolvedServer, Stdio, Text, Transport};
+use squire_strategies::{Remote, ResolvedServer, Stdio, Text, Transport};
 
 use crate::config::{Kind, Located, Origin, Policy, Rewrite};
 
@@ -8,13 +8,6 @@ use crate::config::{Kind, Located, Origin, Policy, Rewrite};
 pub(crate) const RESULT_LIMIT: u64 = 64 * 1024;
 /// How many servers a project may declare where nothing else is written.
 pub(super) const PROJECT_SERVERS: u64 = 16;
-
-/// What of a policy nothing keeps yet.
-pub(super) fn not_kept(policy: &Policy) -> Option<Note> {
-    let limit = policy.result_limit.as_ref()?;
-    let sentence = format!("the policy's `result_limit` is not kept: {}", super::complete::needs_relay("it"));
-    Some(super::unused(&limit.origin, sentence, "take it out, or wait for a later version"))
-}
 
 /// Rewrites addresses and adds variables.
 pub(super) fn apply(policy: &Policy, transport: &mut Transport) {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use squire_strategies::{Code, Name, Note, ResolvedServer, Route, Tier, Transport};
 
-use crate::config::{Declaration, Layers, Origin, Policy, Problem, Problems, not_used_for};
+use crate::config::{Declaration, Filter, Layers, Located, Origin, Policy, Problem, Problems, not_used_for};
 
 pub(crate) use complete::needs_relay;
 pub(crate) use limits::{RESULT_LIMIT, rewrite_of};
@@ -41,6 +41,35 @@ pub struct Resolved {
     pub declaration: Option<Declaration>,
     /// The reason that leaves it out.
     pub left_out: Option<Note>,
+    /// What the gateway keeps.
+    pub limits: Limits,
+}
+
+/// What the gateway of a server keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Filters of tools: one that any of them hides is hidden.
+    pub filters: Vec<Filter>,
+    /// The largest result, in bytes.
+    pub result_limit: u64,
+    /// How many failures in a row it stands.
+    pub max_restarts: u32,
+}
+
+impl Limits {
+    /// Failures in a row where nothing else is written.
+    const MAX_RESTARTS: u32 = 5;
+
+    fn of(declaration: &Declaration, policy: &Policy) -> Self {
+        let own = |limit: &Option<Located<u64>>| limit.as_ref().map(|limit| limit.value);
+        Self {
+            filters: declaration.tools.iter().map(|tools| tools.value.clone()).collect(),
+            result_limit: own(&declaration.result_limit)
+                .or(own(&policy.result_limit))
+                .unwrap_or(limits::RESULT_LIMIT),
+            max_restarts: declaration.max_restarts.as_ref().map_or(Self::MAX_RESTARTS, |limit| limit.value),
+        }
+    }
 }
 
 impl Resolved {
@@ -66,6 +95,8 @@ pub struct Resolution {
     pub entries: Vec<Resolved>,
     /// What is said of no single server.
     pub notes: Vec<Note>,
+    /// The profiles that selected and narrowed, those included that apply without being named.
+    pub profiles: Vec<String>,
     /// Servers without which there is no launch; `all` means every selected one.
     pub require: Vec<Required>,
     /// Whether the agent's own servers are to be switched off.
@@ -133,7 +164,6 @@ pub fn everything(
         Ok(of_project) => entries.extend(of_project),
         Err(problems) => notes.extend(not_used_for(&problems)),
     }
-    notes.extend(limits::not_kept(&layers.policy));
     notes.extend(changes_of_nothing(layers));
     Ok(Resolution { entries, notes, ..Resolution::default() })
 }
@@ -250,7 +280,12 @@ fn builtin(layers: &Layers) -> Resolved {
         disabled.map(|disabled| (Code::Disabled, format!("disabled in {}", disabled.origin.layer.place())));
     let refused = || limits::refusal(&layers.policy, &server).map(|sentence| (Code::Policy, sentence));
     let left_out = disabled.or_else(refused).map(|(code, sentence)| left_out(&server.name, code, sentence));
-    Resolved { server, declaration: None, left_out }
+    let limits = Limits {
+        filters: Vec::new(),
+        result_limit: limits::RESULT_LIMIT,
+        max_restarts: Limits::MAX_RESTARTS,
+    };
+    Resolved { server, declaration: None, left_out, limits }
 }
 
 fn of_project(
@@ -351,15 +386,23 @@ mod tests {
         assert_eq!(resolved(&layers, &[], &["b", "a", "b"]), ["b", "a"]);
     }
 
-    /// Filters are the relay's work: a server whose tools a profile narrows is left out, not offered unfiltered.
     #[test]
-    fn a_narrowed_server_is_left_out() {
+    fn filters_add_up() {
         let layers = user(&format!(
-            "{SERVERS}[profiles.base]\nservers = ['a']\ntools.a = {{ deny = ['x'] }}\n\
+            "{SERVERS}[servers.t]\ncommand = 't'\ntools = {{ deny = ['z'] }}\n\
+             [profiles.base]\nservers = ['t']\ntools.t = {{ deny = ['x'] }}\n\
              [profiles.p]\nextends = ['base']\nservers = ['b']\n"
         ));
-        assert_eq!(resolved(&layers, &["p"], &[]), ["a needs-relay", "b"]);
-        assert_eq!(resolved(&layers, &[], &["a"]), ["a"]);
+        let denied = |profiles: &[&str], servers: &[&str]| -> Vec<Vec<String>> {
+            let selection = selection(profiles, servers);
+            let resolution = resolve(&layers, &Standings::new(), &selection, &|_| true).unwrap();
+            let of = |entry: &Resolved| {
+                entry.limits.filters.iter().map(|filter| filter.deny.join("+")).collect::<Vec<_>>()
+            };
+            resolution.entries.iter().map(of).collect()
+        };
+        assert_eq!(denied(&["p"], &[]), [vec!["z", "x"], vec![]]);
+        assert_eq!(denied(&[], &["t"]), [vec!["z"]]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use squire_strategies::{Code, Name, Note, Strategy};
+use squire_strategies::{Code, Name, Note, Route, Strategy};
 
 use super::complete::needs_relay;
 use super::{Required, Resolution, Resolved, left_out};
@@ -51,6 +51,7 @@ pub(super) fn select(
     let settings = selection.agent.as_deref().and_then(|agent| settings(layers, agent));
     let mut unknown = Vec::new();
     let mut selected = Selected { all: &all, ..Selected::default() };
+    let mut profiles = selection.profiles.clone();
     for name in &selection.profiles {
         if let Some(profile) = find(of_user, name) {
             selected.add_profile(profile, of_user, false);
@@ -91,6 +92,7 @@ pub(super) fn select(
     if selection.profiles.is_empty() && selection.servers.is_empty() {
         let own = settings.and_then(|settings| find(of_user, &settings.profile.as_ref()?.value));
         if let Some(profile) = own.or_else(|| find(of_user, DEFAULT)) {
+            profiles.push(profile.name.clone());
             selected.add_profile(profile, of_user, false);
         } else {
             // What its own declaration switches off is no news at each launch.
@@ -108,10 +110,13 @@ pub(super) fn select(
     let mut all: Vec<Option<Resolved>> = all.into_iter().map(Some).collect();
     let selected = indexes.into_iter().filter_map(|index| {
         let entry = all.get_mut(index)?.take()?;
-        Some(if narrowed.contains(&index) { without_relay(entry) } else { entry })
+        Some(narrow(
+            entry,
+            narrowed.iter().filter(|(narrowed, _)| *narrowed == index).map(|(_, filter)| filter),
+        ))
     });
     let entries = selected.collect();
-    Ok(Resolution { entries, notes, require, strict, strict_origin, ..Resolution::default() })
+    Ok(Resolution { entries, notes, profiles, require, strict, strict_origin, ..Resolution::default() })
 }
 
 /// What the user sets for an agent.
@@ -125,8 +130,12 @@ pub(crate) fn strategy(layers: &Layers, agent: &str) -> Option<&'static dyn Stra
     squire_strategies::find(own.map_or(agent, |strategy| strategy.value.as_str()))
 }
 
-fn without_relay(mut entry: Resolved) -> Resolved {
-    if entry.left_out.is_none() {
+/// A server under the filters of profiles and of the agent. The gateway keeps them: one that the agent would reach
+/// directly goes through it.
+fn narrow<'a>(mut entry: Resolved, filters: impl Iterator<Item = &'a Filter>) -> Resolved {
+    let own = entry.limits.filters.len();
+    entry.limits.filters.extend(filters.cloned());
+    if entry.limits.filters.len() > own && entry.left_out.is_none() && entry.server.route == Route::Direct {
         let sentence = needs_relay("a filter of its tools");
         entry.left_out = Some(left_out(&entry.server.name, Code::NeedsRelay, sentence));
     }
@@ -160,8 +169,8 @@ pub(crate) fn unknown_name<'a>(what: &str, name: &str, known: impl Iterator<Item
 struct Selected<'a> {
     all: &'a [Resolved],
     indexes: Vec<usize>,
-    /// Those whose tools a profile or the agent narrows.
-    narrowed: Vec<usize>,
+    /// Those whose tools a profile or the agent narrows, and how.
+    narrowed: Vec<(usize, Filter)>,
     /// Profiles that are in already: one that is extended by two ways is meant once.
     profiles: Vec<&'a str>,
     require: Vec<Required>,
@@ -212,8 +221,8 @@ impl<'a> Selected<'a> {
     }
 
     fn narrow(&mut self, filters: &[(Located<String>, Filter)], of_project: bool) {
-        let narrowed: Vec<usize> =
-            filters.iter().filter_map(|(name, _)| self.position(&name.value, of_project)).collect();
-        self.narrowed.extend(narrowed);
+        for (name, filter) in filters {
+            self.narrowed.extend(self.position(&name.value, of_project).map(|index| (index, filter.clone())));
+        }
     }
 }
