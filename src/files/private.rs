@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::{
@@ -148,15 +149,34 @@ fn write_whole(
     written
 }
 
-/// Adds to a file of our own below a private directory; both are made where they are missing.
-pub fn append_private(directory: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+/// Adds lines to a file of our own below a private directory; both are made where they are missing. Gives the file's
+/// length.
+pub fn append_private(directory: &Path, name: &str, lines: &[u8]) -> io::Result<u64> {
     let handle = private_base(directory)?;
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(&handle, name, flags, Mode::RUSR | Mode::WUSR)?;
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(&handle, name, flags | OFlags::NONBLOCK, Mode::RUSR | Mode::WUSR)?;
+    let stat = rustix::fs::fstat(&file)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(other("it is no regular file"));
+    }
     // An umask may have taken bits away.
     rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR)?;
+    let before = u64::try_from(stat.st_size).unwrap_or_default();
+    let mut file = File::from(file);
     // One call, so that the lines of two processes do not mix.
-    File::from(file).write_all(bytes)
+    if ends_a_line(&file, before)? {
+        file.write_all(lines)?;
+    } else {
+        file.write_all(&[b"\n", lines].concat())?;
+    }
+    Ok(before + lines.len() as u64)
+}
+
+/// Whether what is added begins a line: a disk that was full may have taken half of the last one.
+fn ends_a_line(file: &File, length: u64) -> io::Result<bool> {
+    let Some(last) = length.checked_sub(1) else { return Ok(true) };
+    let mut byte = [0];
+    Ok(file.read_at(&mut byte, last)? == 0 || byte == *b"\n")
 }
 
 /// Reads a file of our own; `None` where it does not exist. One that others could have written is refused.
@@ -167,10 +187,15 @@ pub fn read_private(path: &Path) -> io::Result<Option<Vec<u8>>> {
         opened => opened?,
     };
     let (bytes, stat) = read_regular(file, AGENT_LIMIT)?;
-    if !is_ours(&stat) || Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH) {
+    refuse_written_by_others(&stat)?;
+    Ok(Some(bytes))
+}
+
+pub(super) fn refuse_written_by_others(stat: &Stat) -> io::Result<()> {
+    if !is_ours(stat) || Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH) {
         return Err(other("it is not ours alone to write"));
     }
-    Ok(Some(bytes))
+    Ok(())
 }
 
 /// Gives a file of our own another name in its directory.
