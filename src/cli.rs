@@ -56,6 +56,8 @@ Examples:
 In a server of yours: env = { GITHUB_TOKEN = \"${secret:github}\" }
 What is set is in secrets.toml beside squire.toml.")]
     Secret(Secret),
+    /// Tell what agents asked of the servers that they reach through the gateway, call by call
+    Log(Log),
     /// Look at the agents that are here, squire's own directories, and what launches left
     Doctor(Doctor),
     /// Clear away what launches left; with --all everything that squire keeps, for uninstalling it
@@ -85,7 +87,8 @@ impl Command {
             | Self::Check(_)
             | Self::Approve(_)
             | Self::Revoke(_)
-            | Self::Secret(_) => true,
+            | Self::Secret(_)
+            | Self::Log(_) => true,
             Self::Doctor(_)
             | Self::Clean(_)
             | Self::Gateway(_)
@@ -254,6 +257,35 @@ pub struct Revoke {
     /// The servers
     #[arg(value_name = "NAME", required = true)]
     pub names: Vec<String>,
+}
+
+/// `squire log`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  squire log
+  squire log github --lines 20
+  squire log --follow
+  squire log --json | jq -r 'select(.outcome != \"done\") | .tool'
+
+Of a call's arguments the audit has a digest, and with `audit = \"full\"` of a server the arguments themselves, which
+--json shows. Times are UTC: when a call was over. 32 MiB are kept.")]
+pub struct Log {
+    /// Tell of this server alone
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+    /// Go on with every call that comes, until interrupted
+    #[arg(long, short)]
+    pub follow: bool,
+    /// Print the lines of JSON as they were recorded
+    #[arg(long)]
+    pub json: bool,
+    /// Tell of this launch alone
+    #[arg(long, value_name = "ID")]
+    pub launch: Option<String>,
+    /// Tell the last N calls; all without it, and with --follow the last 10
+    #[arg(long, value_name = "N")]
+    pub lines: Option<usize>,
 }
 
 /// `squire doctor`.

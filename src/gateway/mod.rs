@@ -4,8 +4,12 @@
 //! its environment, changes the directory and becomes the server (exec). A server that can't be started is not silence: a stand-in answers the
 //! agent with no tools and the reason, so that an agent that requires the server starts all the same.
 
+#[cfg_attr(not(test), expect(dead_code, reason = "the engine that relays will write it"))]
+pub(crate) mod audit;
 mod builtin;
 mod environment;
+#[cfg_attr(not(test), expect(dead_code, reason = "the engine that relays will use it"))]
+mod spill;
 mod start;
 mod streams;
 

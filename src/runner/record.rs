@@ -57,10 +57,14 @@ impl Record {
 
 /// Reads the record of a launch; `None` where the id names none.
 pub fn read(state: &Path, id: &str) -> Option<Value> {
-    let is_id = id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let path = directory(state).join(format!("{id}.json"));
-    let bytes = is_id.then(|| files::read_private(&path).ok().flatten()).flatten()?;
+    let bytes = is_id(id).then(|| files::read_private(&path).ok().flatten()).flatten()?;
     serde_json::from_slice(&bytes).ok()
+}
+
+/// Whether this can be the id of a launch.
+pub(crate) fn is_id(id: &str) -> bool {
+    id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Reads the record of a launch whose process lives.
