@@ -94,7 +94,7 @@ fn log_names_a_broken_line_and_goes_on() {
     ]
     .concat();
     let test = recorded(&[("calls.1.jsonl", line(0, "docs", "z"))]).write(&format!("{AUDIT}/calls.jsonl"), text);
-    let told = [1, 3, 4, 5, 6, 8].map(|number| {
+    let told = [1, 4, 5, 6, 8].map(|number| {
         format!("squire: <T>/{AUDIT}/calls.jsonl:{number}: this is no line of the audit, and is skipped\n")
     });
     test.args(["--json"])

@@ -78,7 +78,7 @@ struct Told {
 /// Those that are asked for; a line that is none is named.
 fn selected(lines: Vec<Line>, options: &cli::Log, output: Output) -> Vec<Call> {
     let mut calls = Vec::new();
-    for line in lines {
+    for line in lines.into_iter().filter(|line| !line.bytes.is_empty()) {
         let Some(call) = parse(&line.bytes) else {
             let (path, number) = (line.path.display(), line.number);
             output.message(&format!("{path}:{number}: this is no line of the audit, and is skipped"));

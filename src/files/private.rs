@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -12,6 +13,9 @@ use rustix::io::Errno;
 use super::{
     AGENT_LIMIT, DIRECTORY, READ, is_ours, other, read_regular, sync_directory, unless_gone, write_new,
 };
+
+/// Longer than one call takes to write a few lines.
+const A_WRITE: Duration = Duration::from_millis(5);
 
 /// A directory of our own for one launch: 0700, with files that only the user can read.
 #[derive(Debug)]
@@ -161,22 +165,33 @@ pub fn append_private(directory: &Path, name: &str, lines: &[u8]) -> io::Result<
     }
     // An umask may have taken bits away.
     rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR)?;
-    let before = u64::try_from(stat.st_size).unwrap_or_default();
     let mut file = File::from(file);
     // One call, so that the lines of two processes do not mix.
-    if ends_a_line(&file, before)? {
-        file.write_all(lines)?;
-    } else {
+    if ends_with_half_a_line(&file)? {
         file.write_all(&[b"\n", lines].concat())?;
+    } else {
+        file.write_all(lines)?;
     }
-    Ok(before + lines.len() as u64)
+    Ok(file.metadata()?.len())
 }
 
-/// Whether what is added begins a line: a disk that was full may have taken half of the last one.
-fn ends_a_line(file: &File, length: u64) -> io::Result<bool> {
-    let Some(last) = length.checked_sub(1) else { return Ok(true) };
-    let mut byte = [0];
-    Ok(file.read_at(&mut byte, last)? == 0 || byte == *b"\n")
+/// Whether what is added would not begin a line: a disk that was full may have taken half of the last one. What another
+/// process is writing at this moment is no such half, and grows.
+fn ends_with_half_a_line(file: &File) -> io::Result<bool> {
+    let mut before = None;
+    loop {
+        let length = file.metadata()?.len();
+        let mut last = [0];
+        let Some(end) = length.checked_sub(1) else { return Ok(false) };
+        if file.read_at(&mut last, end)? == 0 || last == *b"\n" {
+            return Ok(false);
+        }
+        if before == Some(length) {
+            return Ok(true);
+        }
+        before = Some(length);
+        std::thread::sleep(A_WRITE);
+    }
 }
 
 /// Reads a file of our own; `None` where it does not exist. One that others could have written is refused.

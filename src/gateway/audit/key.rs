@@ -42,7 +42,7 @@ impl Key {
     }
 
     fn read(state: &Path) -> io::Result<Option<Self>> {
-        match files::read_secret(&state.join(FILE), LENGTH as u64)? {
+        match files::read_secret(&state.join(FILE), files::LIMIT)? {
             Some(bytes) if bytes.len() == LENGTH => Ok(Some(Self(bytes))),
             Some(_) => Err(io::Error::other("it is no key of 32 bytes")),
             None => Ok(None),

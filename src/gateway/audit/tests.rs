@@ -10,6 +10,7 @@ use squire_relay::Outcome;
 use tempfile::TempDir;
 
 use super::*;
+use crate::config::{LayerKind, read};
 
 fn state() -> TempDir {
     let temp = tempfile::tempdir().unwrap();
@@ -98,6 +99,19 @@ fn full_keeps_the_arguments_as_they_came_and_off_keeps_nothing() {
     audit.note(&Note::Sampling);
     drop(audit);
     assert_eq!(fs::read_dir(state.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_declaration_says_how_much_is_kept() {
+    let kind = |audit: &str| {
+        let text = format!("[servers.a]\ncommand = \"a\"\n{audit}\n");
+        let (declared, problems) = read(text.as_bytes(), "squire.toml".as_ref(), LayerKind::User);
+        assert!(problems.is_empty(), "{problems:?}");
+        AuditKind::of(declared.servers.first())
+    };
+    assert_eq!(kind("audit = \"off\""), AuditKind::Off);
+    assert_eq!(kind("audit = \"full\""), AuditKind::Full);
+    assert_eq!([kind("audit = \"digest\""), kind(""), AuditKind::of(None)], [AuditKind::Digest; 3]);
 }
 
 #[test]
