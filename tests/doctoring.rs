@@ -178,7 +178,15 @@ fn what_gateways_wrote_is_counted_settled_and_cleaned() {
     assert!(!old.exists());
     let run = test.clone().args(["doctor"]).any_stdout().success();
     assert!(run.stdout.contains("results    kept"), "{}", run.stdout);
-    let removed = ["spill/no-launch/young.json", "spill/no-launch", "spill/lock", "spill", "audit/calls.jsonl", "audit", "audit.key"];
+    let removed = [
+        "spill/no-launch/young.json",
+        "spill/no-launch",
+        "spill/lock",
+        "spill",
+        "audit/calls.jsonl",
+        "audit",
+        "audit.key",
+    ];
     let run = test.clone().args(["clean", "--all"]).any_stdout().success();
     for path in removed {
         assert!(run.stdout.contains(&format!("removed ~/.local/state/squire/{path}\n")), "{}", run.stdout);

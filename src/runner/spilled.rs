@@ -162,7 +162,8 @@ mod tests {
     #[test]
     fn a_day_old_they_go() {
         let state = state();
-        let [old, young, next] = [Some(ID), None, None].map(|id| spill(state.path(), id, b"1").unwrap().unwrap());
+        let [old, young, next] =
+            [Some(ID), None, None].map(|id| spill(state.path(), id, b"1").unwrap().unwrap());
         let hour = Duration::from_secs(3600);
         age(&old, 25 * hour);
         age(&young, 23 * hour);

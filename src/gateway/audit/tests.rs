@@ -30,7 +30,15 @@ fn turning(state: &TempDir, server: &str, largest_file: u64) -> Audit {
 }
 
 fn call(tool: &str, arguments: Option<String>) -> Call {
-    Call { tool: tool.into(), arguments, outcome: Outcome::Done, began: 7, ended: 19, asked: 120, answered: 3400 }
+    Call {
+        tool: tool.into(),
+        arguments,
+        outcome: Outcome::Done,
+        began: 7,
+        ended: 19,
+        asked: 120,
+        answered: 3400,
+    }
 }
 
 fn lines(state: &TempDir, file: &str) -> Vec<Value> {
@@ -52,14 +60,18 @@ fn a_call_is_one_line_that_only_the_user_can_read() {
     let lines = lines(&state, FILES[0]);
     let line = lines[0].as_object().unwrap();
     let keys: Vec<&String> = line.keys().collect();
-    let expected = ["time", "launch", "agent", "server", "tool", "outcome", "milliseconds", "asked", "answered"];
+    let expected =
+        ["time", "launch", "agent", "server", "tool", "outcome", "milliseconds", "asked", "answered"];
     assert_eq!(keys[..9], expected);
     assert_eq!(keys[9..], ["arguments_digest"]);
     let time = line["time"].as_str().unwrap();
     assert!(humantime::parse_rfc3339(time).is_ok() && time.len() == 24, "{time}");
     let told = ["launch", "agent", "server", "tool", "outcome"].map(|key| line[key].as_str().unwrap());
     assert_eq!(told, ["0123456789abcdef0123456789abcdef", "claude", "docs", "search", "done"]);
-    assert_eq!((&line["milliseconds"], &line["asked"], &line["answered"]), (&12.into(), &120.into(), &3400.into()));
+    assert_eq!(
+        (&line["milliseconds"], &line["asked"], &line["answered"]),
+        (&12.into(), &120.into(), &3400.into())
+    );
     let directory = state.path().join(DIRECTORY);
     assert_eq!((mode(&directory), mode(&directory.join(FILES[0]))), (0o700, 0o600));
 }
@@ -139,7 +151,8 @@ fn events_are_written_too() {
     audit.note(&Note::Noise(b"Bearer hunter2".to_vec()));
     drop(audit);
     let lines = lines(&state, FILES[0]);
-    let told: Vec<_> = lines.iter().map(|line| (line["event"].as_str().unwrap(), line["text"].as_str())).collect();
+    let told: Vec<_> =
+        lines.iter().map(|line| (line["event"].as_str().unwrap(), line["text"].as_str())).collect();
     assert_eq!(told, [("sampling", None), ("refused", Some("a key comes twice")), ("unasked", Some("7"))]);
     assert!(lines.iter().all(|line| line.get("tool").is_none()));
 }
@@ -244,7 +257,10 @@ fn a_disk_that_refuses_costs_lines_alone() {
     drop(audit);
     let lines = lines(&state, FILES[0]);
     assert_eq!(lines[1]["tool"], "b");
-    assert_eq!((&lines[0]["event"], &lines[0]["text"]), (&"lost".into(), &"3 lines could not be written".into()));
+    assert_eq!(
+        (&lines[0]["event"], &lines[0]["text"]),
+        (&"lost".into(), &"3 lines could not be written".into())
+    );
 }
 
 #[test]
