@@ -1,5 +1,6 @@
 //! The command line.
 
+mod log;
 mod secret;
 
 use std::ffi::OsString;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub use log::Log;
 pub use secret::{Secret, SecretAction, SecretCheck, SecretList, SecretRemove, SecretSet};
 
 /// One list of MCP servers for every coding agent, equipped for one launch.
@@ -257,35 +259,6 @@ pub struct Revoke {
     /// The servers
     #[arg(value_name = "NAME", required = true)]
     pub names: Vec<String>,
-}
-
-/// `squire log`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  squire log
-  squire log github --lines 20
-  squire log --follow
-  squire log --json | jq -r 'select(.outcome != \"done\") | .tool'
-
-Of a call's arguments the audit has a digest, and with `audit = \"full\"` of a server the arguments themselves, which
---json shows. Times are UTC: when a call was over. 32 MiB are kept.")]
-pub struct Log {
-    /// Tell of this server alone
-    #[arg(value_name = "NAME")]
-    pub name: Option<String>,
-    /// Go on with every call that comes, until interrupted
-    #[arg(long, short)]
-    pub follow: bool,
-    /// Print the lines of JSON as they were recorded
-    #[arg(long)]
-    pub json: bool,
-    /// Tell of this launch alone
-    #[arg(long, value_name = "ID")]
-    pub launch: Option<String>,
-    /// Tell the last N calls; all without it, and with --follow the last 10
-    #[arg(long, value_name = "N")]
-    pub lines: Option<usize>,
 }
 
 /// `squire doctor`.

@@ -16,13 +16,15 @@ use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::gateway::audit::on_one_line;
 use crate::output::Output;
-use crate::printable::printable;
+use crate::printable::{excerpt, printable};
 use lines::{Line, Lines};
 
 /// How long to wait before another look for new calls.
 const PAUSE: Duration = Duration::from_millis(200);
 /// How many calls `--follow` begins with.
 const BEFORE_FOLLOWING: usize = 10;
+/// How much of a tool's name is shown, in characters: it is the server's word.
+const LONGEST_NAME: usize = 64;
 const HEADINGS: [&str; 8] = ["TIME", "AGENT", "SERVER", "TOOL", "OUTCOME", "TOOK", "ASKED", "ANSWERED"];
 
 /// Runs the command.
@@ -116,8 +118,8 @@ struct Table {
 }
 
 impl Table {
-    fn of(&mut self, calls: &[Call]) -> String {
-        let mut rows: Vec<([String; 8], String)> = calls.iter().map(row).collect();
+    fn of(&mut self, told: &[Call]) -> String {
+        let mut rows: Vec<([String; 8], String)> = told.iter().map(row).collect();
         if !rows.is_empty() && self.widths.is_none() {
             rows.insert(0, (HEADINGS.map(String::from), String::new()));
         }
@@ -130,10 +132,10 @@ impl Table {
         self.widths = (!rows.is_empty()).then_some(widths).or(self.widths);
         let mut text = String::new();
         for (cells, rest) in &rows {
-            let cells: Vec<String> =
+            let columns: Vec<String> =
                 cells.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
             // Writing to a string can't fail.
-            let _ = writeln!(text, "{}", format!("{}  {rest}", cells.join("  ")).trim_end());
+            let _ = writeln!(text, "{}", format!("{}  {rest}", columns.join("  ")).trim_end());
         }
         text
     }
@@ -148,7 +150,7 @@ fn row(call: &Call) -> ([String; 8], String) {
         printable(&told.time),
         word(told.agent.as_ref()),
         printable(&told.server),
-        word(told.tool.as_ref()),
+        told.tool.as_ref().map_or("-".into(), |tool| excerpt(tool.as_bytes(), LONGEST_NAME)),
         word(told.outcome.as_ref().or(told.event.as_ref())),
         number(told.milliseconds, duration),
         number(told.asked, size),

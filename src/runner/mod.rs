@@ -29,6 +29,7 @@ pub use contents::{elsewhere, fetch, fetch_elsewhere};
 pub use leftovers::{remove_state, settle};
 pub use merge::{Surveyed, forget, survey};
 pub use program::{Boundaries, NotRunnable, first_on, look_up};
+pub(crate) use record::is_id;
 pub use record::{Digests, Running, live_record, read as read_record, running};
 pub(crate) use spilled::spill;
 pub use spilled::{Spilled, spilled};

@@ -289,4 +289,8 @@ fn too_much_that_waits_is_dropped() {
     }
     assert_eq!(queue.lost.load(Ordering::Relaxed), 13);
     assert!(queue.waiting.load(Ordering::Relaxed) <= LARGEST_QUEUE);
+    // Nor does the end wait longer than it may.
+    let begin = Instant::now();
+    drop(Audit { kind: AuditKind::Digest, key: None, queue: Some(queue) });
+    assert!((PATIENCE..2 * PATIENCE).contains(&begin.elapsed()));
 }

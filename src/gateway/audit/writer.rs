@@ -10,6 +10,7 @@ use super::line::{Entry, What, Whose, line};
 use super::{DIRECTORY, FILES};
 use crate::files::{self, Lock};
 use crate::output::Output;
+use crate::runner;
 
 /// From this length on a file gets the next name: 32 MiB are kept in all.
 pub(super) const LARGEST_FILE: u64 = 8 * 1024 * 1024;
@@ -28,8 +29,9 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn new(state: &Path, launch: Option<&str>, agent: &str, server: &str) -> Self {
-        let whose =
-            Whose { launch: launch.map(str::to_owned), agent: agent.to_owned(), server: server.to_owned() };
+        // The id comes out of an environment that an agent passes on.
+        let launch = launch.filter(|id| runner::is_id(id)).map(str::to_owned);
+        let whose = Whose { launch, agent: agent.to_owned(), server: server.to_owned() };
         let directory = state.join(DIRECTORY);
         Self { directory, whose, largest_file: LARGEST_FILE, has_complained: false }
     }
