@@ -33,6 +33,7 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             [CompletionResult]::new('approve', 'approve', [CompletionResultType]::ParameterValue, 'Let a server run that somebody else declared, after showing all of it')
             [CompletionResult]::new('revoke', 'revoke', [CompletionResultType]::ParameterValue, 'Take approvals back')
             [CompletionResult]::new('secret', 'secret', [CompletionResultType]::ParameterValue, 'Say where the values come from that servers need and nobody else gets; no value is ever shown')
+            [CompletionResult]::new('log', 'log', [CompletionResultType]::ParameterValue, 'Tell what agents asked of the servers that they reach through the gateway, call by call')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Look at the agents that are here, squire''s own directories, and what launches left')
             [CompletionResult]::new('clean', 'clean', [CompletionResultType]::ParameterValue, 'Clear away what launches left; with --all everything that squire keeps, for uninstalling it')
             [CompletionResult]::new('gateway', 'gateway', [CompletionResultType]::ParameterValue, 'Stand in a server''s place: what agents start')
@@ -128,6 +129,16 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
         }
         'squire;secret;check' {
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'squire;log' {
+            [CompletionResult]::new('--launch', '--launch', [CompletionResultType]::ParameterName, 'Tell of this launch alone')
+            [CompletionResult]::new('--lines', '--lines', [CompletionResultType]::ParameterName, 'Tell the last N calls; all without it, and with --follow the last 10')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Go on with every call that comes, until interrupted')
+            [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Go on with every call that comes, until interrupted')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the lines of JSON as they were recorded')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break

@@ -43,6 +43,9 @@ _squire() {
             squire,list)
                 cmd="squire__subcmd__list"
                 ;;
+            squire,log)
+                cmd="squire__subcmd__log"
+                ;;
             squire,man)
                 cmd="squire__subcmd__man"
                 ;;
@@ -77,7 +80,7 @@ _squire() {
 
     case "${cmd}" in
         squire)
-            opts="-h -V --help --version launch describe list show check approve revoke secret doctor clean gateway completions man schema"
+            opts="-h -V --help --version launch describe list show check approve revoke secret log doctor clean gateway completions man schema"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -258,6 +261,28 @@ _squire() {
             fi
             case "${prev}" in
                 --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__log)
+            opts="-f -h --follow --json --launch --lines --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --launch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lines)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

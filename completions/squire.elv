@@ -30,6 +30,7 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand approve 'Let a server run that somebody else declared, after showing all of it'
             cand revoke 'Take approvals back'
             cand secret 'Say where the values come from that servers need and nobody else gets; no value is ever shown'
+            cand log 'Tell what agents asked of the servers that they reach through the gateway, call by call'
             cand doctor 'Look at the agents that are here, squire''s own directories, and what launches left'
             cand clean 'Clear away what launches left; with --all everything that squire keeps, for uninstalling it'
             cand gateway 'Stand in a server''s place: what agents start'
@@ -113,6 +114,15 @@ set edit:completion:arg-completer[squire] = {|@words|
         }
         &'squire;secret;check'= {
             cand --json 'Print JSON'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;log'= {
+            cand --launch 'Tell of this launch alone'
+            cand --lines 'Tell the last N calls; all without it, and with --follow the last 10'
+            cand -f 'Go on with every call that comes, until interrupted'
+            cand --follow 'Go on with every call that comes, until interrupted'
+            cand --json 'Print the lines of JSON as they were recorded'
             cand -h 'Print help'
             cand --help 'Print help'
         }

@@ -34,6 +34,7 @@ complete -c squire -n "__fish_squire_needs_command" -f -a "check" -d 'Tell every
 complete -c squire -n "__fish_squire_needs_command" -f -a "approve" -d 'Let a server run that somebody else declared, after showing all of it'
 complete -c squire -n "__fish_squire_needs_command" -f -a "revoke" -d 'Take approvals back'
 complete -c squire -n "__fish_squire_needs_command" -f -a "secret" -d 'Say where the values come from that servers need and nobody else gets; no value is ever shown'
+complete -c squire -n "__fish_squire_needs_command" -f -a "log" -d 'Tell what agents asked of the servers that they reach through the gateway, call by call'
 complete -c squire -n "__fish_squire_needs_command" -f -a "doctor" -d 'Look at the agents that are here, squire\'s own directories, and what launches left'
 complete -c squire -n "__fish_squire_needs_command" -f -a "clean" -d 'Clear away what launches left; with --all everything that squire keeps, for uninstalling it'
 complete -c squire -n "__fish_squire_needs_command" -f -a "gateway" -d 'Stand in a server\'s place: what agents start'
@@ -82,6 +83,11 @@ complete -c squire -n "__fish_squire_using_subcommand secret; and __fish_seen_su
 complete -c squire -n "__fish_squire_using_subcommand secret; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand secret; and __fish_seen_subcommand_from check" -l json -d 'Print JSON'
 complete -c squire -n "__fish_squire_using_subcommand secret; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand log" -l launch -d 'Tell of this launch alone' -r
+complete -c squire -n "__fish_squire_using_subcommand log" -l lines -d 'Tell the last N calls; all without it, and with --follow the last 10' -r
+complete -c squire -n "__fish_squire_using_subcommand log" -s f -l follow -d 'Go on with every call that comes, until interrupted'
+complete -c squire -n "__fish_squire_using_subcommand log" -l json -d 'Print the lines of JSON as they were recorded'
+complete -c squire -n "__fish_squire_using_subcommand log" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand doctor" -l json -d 'Print JSON'
 complete -c squire -n "__fish_squire_using_subcommand doctor" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand clean" -l all -d 'Remove everything that squire keeps in its state directory; refused while launches run'

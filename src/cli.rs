@@ -1,5 +1,6 @@
 //! The command line.
 
+mod log;
 mod secret;
 
 use std::ffi::OsString;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub use log::Log;
 pub use secret::{Secret, SecretAction, SecretCheck, SecretList, SecretRemove, SecretSet};
 
 /// One list of MCP servers for every coding agent, equipped for one launch.
@@ -56,6 +58,8 @@ Examples:
 In a server of yours: env = { GITHUB_TOKEN = \"${secret:github}\" }
 What is set is in secrets.toml beside squire.toml.")]
     Secret(Secret),
+    /// Tell what agents asked of the servers that they reach through the gateway, call by call
+    Log(Log),
     /// Look at the agents that are here, squire's own directories, and what launches left
     Doctor(Doctor),
     /// Clear away what launches left; with --all everything that squire keeps, for uninstalling it
@@ -88,7 +92,8 @@ impl Command {
             | Self::Check(_)
             | Self::Approve(_)
             | Self::Revoke(_)
-            | Self::Secret(_) => true,
+            | Self::Secret(_)
+            | Self::Log(_) => true,
             Self::Doctor(_)
             | Self::Clean(_)
             | Self::Gateway(_)

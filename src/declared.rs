@@ -50,6 +50,7 @@ pub(crate) fn written(declaration: &Declaration) -> Vec<Written<'_>> {
         max_restarts,
         sampling,
         audit,
+        spill,
         pin,
     } = declaration;
     fields.add("transport", transport.as_ref(), choice);
@@ -77,6 +78,7 @@ pub(crate) fn written(declaration: &Declaration) -> Vec<Written<'_>> {
     fields.add("max_restarts", max_restarts.as_ref(), |count| json!(count));
     fields.add("sampling", sampling.as_ref(), |is| json!(is));
     fields.add("audit", audit.as_ref(), |word| json!(word));
+    fields.add("spill", spill.as_ref(), |is| json!(is));
     fields.add("pin", pin.as_ref(), |word| json!(word));
     fields.0
 }

@@ -68,6 +68,7 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         Command::Approve(approve) => commands::approve::run(&approve, &environment),
         Command::Revoke(revoke) => commands::revoke::run(&revoke, &environment),
         Command::Secret(secret) => commands::secret::run(&secret, &environment),
+        Command::Log(log) => commands::log::run(&log, &environment),
         Command::Doctor(doctor) => commands::doctor::run(&doctor, &environment),
         Command::Clean(clean) => commands::clean::run(&clean, &environment),
         Command::Gateway(gateway) => gateway::run(&gateway, &environment),

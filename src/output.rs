@@ -15,12 +15,16 @@ pub struct Output {
 impl Output {
     /// Writes data to stdout. A reader that has gone away (`| head`) is no failure; a full disk is.
     pub fn data(self, text: &str) -> anyhow::Result<()> {
+        self.data_to_reader(text).map(drop)
+    }
+
+    /// As [`Self::data`], and says whether anybody is left to read more.
+    pub fn data_to_reader(self, text: &str) -> anyhow::Result<bool> {
         let mut stdout = io::stdout().lock();
         match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                Err(anyhow::anyhow!("stdout can't be written: {error}"))
-            }
-            Ok(()) | Err(_) => Ok(()),
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+            Err(error) => Err(anyhow::anyhow!("stdout can't be written: {error}")),
         }
     }
 

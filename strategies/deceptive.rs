@@ -21,7 +21,7 @@ pub fn is_deceptive(character: char) -> bool {
 
 /// JSON text in which such characters are escapes. They stand in strings alone, where the escape is the same; a line
 /// end between tokens stays.
-pub(crate) fn spelled_in_json(json: String) -> String {
+pub fn spelled_in_json(json: String) -> String {
     // Nearly always nothing has to be spelled. Without a way out before the end, many bytes are looked at in one step.
     let is_plain = |byte| matches!(byte, b' '..=b'~' | b'\n');
     if json.bytes().fold(true, |plain, byte| plain & is_plain(byte)) {

@@ -160,6 +160,40 @@ your servers are in ~/.config/squire, which squire leaves to you
     assert!(test.path("home/.config/squire/squire.toml").exists());
 }
 
+/// What the gateways wrote: the calls, the key of their digests, results that are kept whole for a day.
+#[test]
+fn what_gateways_wrote_is_counted_settled_and_cleaned() {
+    let test = test()
+        .write(&format!("{STATE}/audit/calls.jsonl"), "")
+        .write(&format!("{STATE}/audit.key"), [7; 32])
+        .write(&format!("{STATE}/spill/no-launch/old.json"), "[1,2]")
+        .write(&format!("{STATE}/spill/no-launch/young.json"), "[1,2,3]");
+    let test = ["", "/audit", "/spill", "/spill/no-launch"]
+        .iter()
+        .fold(test, |test, directory| test.mode(&format!("{STATE}{directory}"), 0o700));
+    let old = test.path(STATE).join("spill/no-launch/old.json");
+    let yesterday = std::time::SystemTime::now() - std::time::Duration::from_secs(25 * 3600);
+    fs::File::options().write(true).open(&old).unwrap().set_modified(yesterday).unwrap();
+    assert_eq!(doctor(&test, 0)["spilled"], json!({ "count": 1, "bytes": 7 }));
+    assert!(!old.exists());
+    let run = test.clone().args(["doctor"]).any_stdout().success();
+    assert!(run.stdout.contains("results    kept"), "{}", run.stdout);
+    let removed = [
+        "spill/no-launch/young.json",
+        "spill/no-launch",
+        "spill/lock",
+        "spill",
+        "audit/calls.jsonl",
+        "audit",
+        "audit.key",
+    ];
+    let run = test.clone().args(["clean", "--all"]).any_stdout().success();
+    for path in removed {
+        assert!(run.stdout.contains(&format!("removed ~/.local/state/squire/{path}\n")), "{}", run.stdout);
+    }
+    assert!(!test.path(STATE).exists());
+}
+
 #[test]
 fn clean_all_is_refused_while_a_launch_runs() {
     let test = test();

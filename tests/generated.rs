@@ -97,7 +97,7 @@ fn generated_completions_complete() {
     let press = "source \"$1\"; COMP_WORDS=(squire l); COMP_CWORD=1; _squire squire l squire; echo \"${COMPREPLY[@]}\"";
     match Command::new("bash").args(["--norc", "-c", press, "bash"]).arg(test.path("script")).output() {
         Err(_) => not_installed("bash"),
-        Ok(output) => assert_eq!(String::from_utf8_lossy(&output.stdout), "launch list\n"),
+        Ok(output) => assert_eq!(String::from_utf8_lossy(&output.stdout), "launch list log\n"),
     }
 }
 

@@ -36,6 +36,7 @@ mod launch_options;
 mod launching;
 mod layers;
 mod listing;
+mod logging;
 mod looking_up_programs;
 mod own_agents;
 mod placement;

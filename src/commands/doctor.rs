@@ -12,6 +12,7 @@ use squire_strategies::{AGENTS, Program};
 
 use super::Surroundings;
 use super::list::below_home;
+use super::log::size;
 use super::waiting::while_waiting;
 use crate::cli;
 use crate::config::Directories;
@@ -20,7 +21,7 @@ use crate::exit::Exit;
 use crate::files;
 use crate::output::Output;
 use crate::printable::printable;
-use crate::runner::{self, AgentProgram, Running, Surveyed};
+use crate::runner::{self, AgentProgram, Running, Spilled, Surveyed};
 
 /// Everything that the command looked at.
 struct Health {
@@ -29,6 +30,8 @@ struct Health {
     running: Vec<Running>,
     files: Vec<Surveyed>,
     approvals: trust::Approvals,
+    /// Whole results that are kept.
+    spilled: Vec<Spilled>,
     findings: Vec<Finding>,
 }
 
@@ -77,7 +80,8 @@ fn examine(directories: &Directories, environment: &Environment, output: Output)
     let approvals = trust::examine(directories, &mut findings);
     let directories = named.map(|(name, directory)| (name, directory.clone())).to_vec();
     let running = runner::running(&directories[1].1);
-    Health { agents, directories, running, files, approvals, findings }
+    let spilled = runner::spilled(&directories[1].1);
+    Health { agents, directories, running, files, approvals, spilled, findings }
 }
 
 fn of_file(surveyed: &Surveyed) -> Option<Finding> {
@@ -166,6 +170,10 @@ fn as_text(health: &Health, home: Option<&Path>) -> String {
     if health.approvals.count > 0 {
         rows.push(("approvals", String::new(), String::new(), health.approvals.text()));
     }
+    if !health.spilled.is_empty() {
+        let kept = format!("{}, {}", health.spilled.len(), size(length(&health.spilled)));
+        rows.push(("results", "kept".into(), String::new(), kept));
+    }
     for launch in &health.running {
         rows.push((
             "launch",
@@ -206,6 +214,10 @@ fn as_text(health: &Health, home: Option<&Path>) -> String {
     text
 }
 
+fn length(spilled: &[Spilled]) -> u64 {
+    spilled.iter().map(|spilled| spilled.length).sum()
+}
+
 fn as_json(health: &Health) -> Value {
     let agent = |agent: &Agent| {
         let version = agent.version.as_ref();
@@ -238,6 +250,7 @@ fn as_json(health: &Health) -> Value {
         "launches": health.running.iter().map(launch).collect::<Vec<_>>(),
         "files": health.files.iter().map(file).collect::<Vec<_>>(),
         "approvals": health.approvals.json(),
+        "spilled": { "count": health.spilled.len(), "bytes": length(&health.spilled) },
         "findings": health.findings.iter().map(finding).collect::<Vec<_>>(),
     })
 }

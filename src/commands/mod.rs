@@ -9,6 +9,7 @@ pub mod doctor;
 pub mod inspect;
 pub mod launch;
 pub mod list;
+pub mod log;
 pub mod man;
 mod needs;
 pub mod revoke;

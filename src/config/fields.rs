@@ -123,6 +123,7 @@ pub(super) enum ServerField {
     MaxRestarts,
     Sampling,
     Audit,
+    Spill,
     Pin,
 }
 
@@ -155,6 +156,7 @@ pub(super) enum PolicyField {
     Env,
     Timeout,
     ResultLimit,
+    Spill,
     MaxProjectServers,
 }
 
@@ -305,7 +307,8 @@ pub(super) static SERVER: &[Field<ServerField>] = &[
     Field::new(ServerField::Trust, "trust", Shape::OneOf(&["trusted", "community"]), "Trust", "How far the declaration is believed: a community server is off until it is approved. Not for a project to say.").examples(&[Word("community")]),
     Field::new(ServerField::MaxRestarts, "max_restarts", Shape::Number, "Restarts", "How many failures in a row the gateway stands."),
     Field::new(ServerField::Sampling, "sampling", Shape::False, "Sampling", "Whether the server may ask the agent's model: squire refuses it.").default(Flag(false)),
-    Field::new(ServerField::Audit, "audit", Shape::OneOf(&["digest", "full", "off"]), "Audit", "What the gateway writes down of each call. Not for a project to say.").relay(),
+    Field::new(ServerField::Audit, "audit", Shape::OneOf(&["digest", "full", "off"]), "Audit", "What the gateway writes down of each call: a digest of its arguments, the arguments themselves, or nothing at all. Not for a project to say.").default(Word("digest")).relay(),
+    Field::new(ServerField::Spill, "spill", Shape::Boolean, "Whole results", "`false`: a result that is too long for the agent is cut, and kept nowhere. Else the whole of it is in a private file for a day.").default(Flag(true)),
     Field::new(ServerField::Pin, "pin", Shape::OneOf(&["block", "warn", "off"]), "Pin of tools", "What happens when a server changes its tools. Not for a project to say.").relay(),
 ];
 
@@ -448,6 +451,14 @@ pub(super) static POLICY: &[Field<PolicyField>] = &[
     )
     .default(Word("64KiB"))
     .relay(),
+    Field::new(
+        PolicyField::Spill,
+        "spill",
+        Shape::Boolean,
+        "Whole results",
+        "`false`: results that are too long for the agent are kept nowhere, whatever a server says.",
+    )
+    .default(Flag(true)),
     Field::new(
         PolicyField::MaxProjectServers,
         "max_project_servers",

@@ -100,6 +100,7 @@ fn read_field<'a>(reader: &mut Reader<'a>, field: Entry<'a>, into: &mut Declarat
         ServerField::MaxRestarts => into.max_restarts = reader.number(field),
         ServerField::Sampling => into.sampling = read_sampling(reader, field),
         ServerField::Audit => into.audit = reader.word(field, &["digest", "full", "off"]),
+        ServerField::Spill => into.spill = reader.boolean(field),
         ServerField::Pin => into.pin = reader.word(field, &["block", "warn", "off"]),
     }
 }

@@ -88,6 +88,7 @@ pub(super) fn read_policy<'a>(reader: &mut Reader<'a>, section: Entry<'a>) -> Po
             PolicyField::Env => policy.env = Some(read_env(reader, field)),
             PolicyField::Timeout => policy.timeout = reader.duration(field),
             PolicyField::ResultLimit => policy.result_limit = reader.size(field),
+            PolicyField::Spill => policy.spill = reader.boolean(field),
             PolicyField::MaxProjectServers => {
                 policy.max_project_servers = reader.number(field);
             }

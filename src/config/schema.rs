@@ -279,6 +279,8 @@ declaration! {
     sampling: bool,
     /// `audit`: `digest`, `full` or `off`.
     audit: String,
+    /// `spill`: whether results that are cut are kept whole.
+    spill: bool,
     /// `pin`: `block`, `warn` or `off`.
     pin: String,
 }
@@ -369,6 +371,8 @@ policy! {
     timeout: Duration,
     /// The largest result where a server writes none, in bytes.
     result_limit: u64,
+    /// Whether results that are cut are kept whole.
+    spill: bool,
     /// How many servers a project may declare.
     max_project_servers: u64,
 }

@@ -7,6 +7,7 @@
 
 mod attributes;
 mod beneath;
+mod growing;
 mod lock;
 mod private;
 mod project_file;
@@ -24,6 +25,7 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use beneath::open_beneath;
+pub use growing::Growing;
 pub use lock::Lock;
 pub use private::{
     PrivateDirectory, append_private, is_private, move_private, read_private, remove_empty,
@@ -51,6 +53,12 @@ pub fn exists(path: &Path) -> bool {
 /// When a file was last changed, where that can be told.
 pub fn modified(path: &Path) -> Option<std::time::SystemTime> {
     path.metadata().ok()?.modified().ok()
+}
+
+/// How long a regular file is and when it was last changed; `None` where there is no such file. No link is followed.
+pub fn length_and_time(path: &Path) -> Option<(u64, std::time::SystemTime)> {
+    let found = path.symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
+    Some((found.len(), found.modified().ok()?))
 }
 
 /// Whether two paths lead to one file.
@@ -301,12 +309,17 @@ fn unless_gone(removed: Result<(), Errno>) -> io::Result<()> {
 
 /// 128 random bits as text.
 pub fn random_name() -> io::Result<String> {
-    let mut bytes = [0_u8; 16];
-    let filled = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
-    if filled < bytes.len() {
+    Ok(hexadecimal(&*random::<16>()?))
+}
+
+/// Random bytes, which may be a key.
+pub fn random<const LENGTH: usize>() -> io::Result<Zeroizing<[u8; LENGTH]>> {
+    let mut bytes = Zeroizing::new([0_u8; LENGTH]);
+    let filled = rustix::rand::getrandom(&mut bytes[..], rustix::rand::GetRandomFlags::empty())?;
+    if filled < LENGTH {
         return Err(other("the system gave too little randomness"));
     }
-    Ok(hexadecimal(&bytes))
+    Ok(bytes)
 }
 
 /// Bytes as two digits each.

@@ -3,14 +3,19 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::{
     AGENT_LIMIT, DIRECTORY, READ, is_ours, other, read_regular, sync_directory, unless_gone, write_new,
 };
+
+/// Longer than one call takes to write a few lines.
+const A_WRITE: Duration = Duration::from_millis(5);
 
 /// A directory of our own for one launch: 0700, with files that only the user can read.
 #[derive(Debug)]
@@ -148,15 +153,45 @@ fn write_whole(
     written
 }
 
-/// Adds to a file of our own below a private directory; both are made where they are missing.
-pub fn append_private(directory: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+/// Adds lines to a file of our own below a private directory; both are made where they are missing. Gives the file's
+/// length.
+pub fn append_private(directory: &Path, name: &str, lines: &[u8]) -> io::Result<u64> {
     let handle = private_base(directory)?;
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(&handle, name, flags, Mode::RUSR | Mode::WUSR)?;
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(&handle, name, flags | OFlags::NONBLOCK, Mode::RUSR | Mode::WUSR)?;
+    let stat = rustix::fs::fstat(&file)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(other("it is no regular file"));
+    }
     // An umask may have taken bits away.
     rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR)?;
+    let mut file = File::from(file);
     // One call, so that the lines of two processes do not mix.
-    File::from(file).write_all(bytes)
+    if ends_with_half_a_line(&file)? {
+        file.write_all(&[b"\n", lines].concat())?;
+    } else {
+        file.write_all(lines)?;
+    }
+    Ok(file.metadata()?.len())
+}
+
+/// Whether what is added would not begin a line: a disk that was full may have taken half of the last one. What another
+/// process is writing at this moment is no such half, and grows.
+fn ends_with_half_a_line(file: &File) -> io::Result<bool> {
+    let mut before = None;
+    loop {
+        let length = file.metadata()?.len();
+        let mut last = [0];
+        let Some(end) = length.checked_sub(1) else { return Ok(false) };
+        if file.read_at(&mut last, end)? == 0 || last == *b"\n" {
+            return Ok(false);
+        }
+        if before == Some(length) {
+            return Ok(true);
+        }
+        before = Some(length);
+        std::thread::sleep(A_WRITE);
+    }
 }
 
 /// Reads a file of our own; `None` where it does not exist. One that others could have written is refused.
@@ -167,10 +202,15 @@ pub fn read_private(path: &Path) -> io::Result<Option<Vec<u8>>> {
         opened => opened?,
     };
     let (bytes, stat) = read_regular(file, AGENT_LIMIT)?;
-    if !is_ours(&stat) || Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH) {
+    refuse_written_by_others(&stat)?;
+    Ok(Some(bytes))
+}
+
+pub(super) fn refuse_written_by_others(stat: &Stat) -> io::Result<()> {
+    if !is_ours(stat) || Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH) {
         return Err(other("it is not ours alone to write"));
     }
-    Ok(Some(bytes))
+    Ok(())
 }
 
 /// Gives a file of our own another name in its directory.

@@ -1,6 +1,6 @@
 //! The relay at work: lines and times go in, and what comes out is done.
 
-use std::future::{Future, pending};
+use std::future::pending;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -11,6 +11,7 @@ use tokio::task::LocalSet;
 use tokio::time::Instant as Moment;
 
 use super::agent::{self, Agent};
+use super::audit::Audit;
 use super::upstream::{Event, FromServer, Upstream};
 use crate::exit::Exit;
 use crate::mcp::LINE_LIMIT;
@@ -27,20 +28,12 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How long its end is waited for after that.
 const LAST: Duration = Duration::from_secs(5);
 
-/// What the gateway writes down.
-pub(super) trait Ledger {
-    /// A call is over.
-    fn call(&mut self, call: &squire_relay::Call);
-    /// Something happened that the agent does not hear of.
-    fn note(&mut self, note: &Note);
-}
-
 /// One gateway's relay and everything around it.
 pub(super) struct Engine<'a> {
     pub(super) relay: Relay,
     pub(super) upstream: &'a mut dyn Upstream,
     pub(super) spill: &'a mut dyn Spill,
-    pub(super) ledger: &'a mut dyn Ledger,
+    pub(super) audit: &'a Audit,
     /// The server's name.
     pub(super) name: &'a str,
     /// Whether the process ends with a server that never began, instead of answering in its place.
@@ -70,11 +63,11 @@ impl Engine<'_> {
             let hears_server = work.agent.has_room();
             tokio::select! {
                 line = lines.recv(), if hears_agent => match line {
-                    Some(line) => work.from_agent(line),
+                    Some(line) => work.hear_agent(line),
                     None => break,
                 },
                 event = coming.recv(), if hears_server => {
-                    if let Some(exit) = event.and_then(|event| work.from_server(event)) {
+                    if let Some(exit) = event.and_then(|event| work.hear_server(event)) {
                         work.end(&mut coming).await;
                         return Ok(exit);
                     }
@@ -107,7 +100,7 @@ impl Work<'_> {
         Time::try_from(self.start.elapsed().as_millis()).unwrap_or(Time::MAX)
     }
 
-    fn from_agent(&mut self, line: Line) {
+    fn hear_agent(&mut self, line: Line) {
         let actions = match line {
             Line::Whole(line) => self.engine.relay.from_agent(line, self.now()),
             Line::TooLong => self.engine.relay.too_long_from_agent(LINE_LIMIT),
@@ -116,7 +109,7 @@ impl Work<'_> {
     }
 
     /// The exit is that of an agent which shows failures by itself.
-    fn from_server(&mut self, (number, event): Event) -> Option<Exit> {
+    fn hear_server(&mut self, (number, event): Event) -> Option<Exit> {
         if number != self.number {
             return None;
         }
@@ -165,9 +158,9 @@ impl Work<'_> {
                         let said = excerpt(line, 200);
                         Output::default().message(&format!("{}: no message: {said}", self.engine.name));
                     }
-                    self.engine.ledger.note(&note);
+                    self.engine.audit.note(&note);
                 }
-                Action::Audit(call) => self.engine.ledger.call(&call),
+                Action::Audit(call) => self.engine.audit.record(&call),
             }
         }
     }
@@ -193,7 +186,7 @@ impl Work<'_> {
             match event {
                 FromServer::Ended(_) => return true,
                 event => {
-                    let _ = self.from_server((number, event));
+                    let _ = self.hear_server((number, event));
                 }
             }
         }
@@ -218,11 +211,9 @@ fn interruptions() -> Result<mpsc::Receiver<i32>> {
     Ok(interruptions)
 }
 
-fn until(moment: Option<Instant>) -> impl Future<Output = ()> {
-    async move {
-        match moment {
-            Some(moment) => tokio::time::sleep_until(moment.into()).await,
-            None => pending().await,
-        }
+async fn until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment.into()).await,
+        None => pending().await,
     }
 }

@@ -6,12 +6,14 @@
 //! silence: the agent is answered with no tools and the reason, so that one that requires the server starts all the same.
 
 mod agent;
+pub(crate) mod audit;
 mod builtin;
 mod engine;
 mod environment;
 mod lines;
 mod policy;
 mod program;
+mod spill;
 mod start;
 mod stderr;
 mod streams;
@@ -22,7 +24,7 @@ use anyhow::{Context, Result, bail};
 use squire_strategies::{LAUNCH_VARIABLE, Name, SWITCHED_OFF, Source, Stdio, Strategy, Transport};
 
 use crate::cli;
-use crate::config::{self, Declaration, Project, Sources};
+use crate::config::{self, Declaration, Policy, Project, Sources};
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::mcp::Service;
@@ -32,9 +34,11 @@ use crate::runner::live_record;
 use crate::secrets::{self, Lack, Secrets, Values};
 use crate::trust::Court;
 use crate::trust::digest::{canonical, digest};
+use audit::{Audit, AuditKind};
 use engine::Engine;
 pub(crate) use environment::inherited;
 use program::Program;
+use spill::SpillFiles;
 use squire_relay::Relay;
 pub(crate) use start::{Held, Starter};
 pub use warden::run as warden;
@@ -81,7 +85,7 @@ fn stand_in(name: &str, reason: String) -> Service {
 
 /// Stays between the agent and the server until the agent has said all. The error says why there is nothing to start.
 fn relay(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
-    let entry = declared(options, environment)?;
+    let (entry, limits) = declared(options, environment)?;
     let stdio = chosen(&entry.server.transport, environment)?;
     let values = secrets(&entry, &stdio, options, environment)?;
     let project = options.project.as_deref();
@@ -89,29 +93,19 @@ fn relay(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
     // What is wrong before the start gets better by none.
     starter.command()?;
     let mut upstream = Program::new(environment.squire()?.into(), || starter.command());
+    let launch = environment.passed_on(LAUNCH_VARIABLE).and_then(|id| id.to_str());
+    let (declaration, state) = (entry.declaration.as_ref(), &options.state);
+    let audit = Audit::open(state, launch, &options.agent, &options.name, AuditKind::of(declaration));
+    let mut spill = SpillFiles::new(state, launch, SpillFiles::are_wanted(declaration, &limits));
     let engine = Engine {
-        relay: Relay::new(policy::of(&entry, Box::new(|_| None))),
+        relay: Relay::new(policy::of(&entry, audit.seal())),
         upstream: &mut upstream,
-        spill: &mut Nowhere,
-        ledger: &mut Nowhere,
+        spill: &mut spill,
+        audit: &audit,
         name: &options.name,
         shows_failures: shows_failures(options),
     };
     engine.run()
-}
-
-/// Keeps nothing.
-struct Nowhere;
-
-impl squire_relay::Spill for Nowhere {
-    fn keep(&mut self, _: &str) -> Option<String> {
-        None
-    }
-}
-
-impl engine::Ledger for Nowhere {
-    fn call(&mut self, _: &squire_relay::Call) {}
-    fn note(&mut self, _: &squire_relay::Note) {}
 }
 
 /// Whether the agent tells by itself what a gateway says that could not start its server.
@@ -119,8 +113,8 @@ fn shows_failures(options: &cli::Gateway) -> bool {
     squire_strategies::find(&options.agent).is_some_and(Strategy::shows_failures)
 }
 
-/// The server as the layers declare it now. The error says why it does not run.
-fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Resolved> {
+/// The server as the layers declare it now, and the policy. The error says why it does not run.
+fn declared(options: &cli::Gateway, environment: &Environment) -> Result<(Resolved, Policy)> {
     // A gateway never walks up from its working directory: the project is the one of the entry.
     let project = options.project.as_deref().map(|root| Project {
         root: root.to_path_buf(),
@@ -164,7 +158,7 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<Resolve
     if let Some(declaration) = &entry.declaration {
         refuse_unrecorded(declaration, options, court, environment)?;
     }
-    Ok(entry)
+    Ok((entry, layers.policy))
 }
 
 /// Under a live launch only what it was given is served, word for word: what an agent wrote into the user's own file

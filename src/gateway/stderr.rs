@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
 use tokio::net::unix::pipe;
@@ -28,11 +28,8 @@ pub(super) async fn drain(errors: pipe::Receiver) -> String {
                 let piece = buffer.get(..count).unwrap_or_default();
                 tail.extend_from_slice(piece);
                 tail.drain(..tail.len().saturating_sub(STDERR_LIMIT));
-                if let Some(Err(TrySendError::Disconnected(_))) =
-                    onward.as_ref().map(|onward| onward.try_send(piece.to_vec()))
-                {
-                    continue;
-                }
+                // Whoever does not read it loses it.
+                let _ = onward.as_ref().map(|onward| onward.try_send(piece.to_vec()));
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 if errors.readable().await.is_err() {

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 
 use super::merge::{self, Leaver, Surveyed};
-use super::record;
+use super::{record, spilled};
 use crate::files;
+use crate::gateway::audit;
 use crate::output::Output;
 use crate::printable::printable;
 use crate::trust::log::FILE as TRUST_LOG;
@@ -33,6 +34,7 @@ pub fn settle(state: &Path, output: Output) -> bool {
         }
     }
     record::settle(state);
+    spilled::settle(state);
     done
 }
 
@@ -59,13 +61,16 @@ pub fn remove_state(state: &Path) -> Result<Vec<PathBuf>> {
         }
     }
     let mut gone = Vec::new();
-    for directory in ["launches", "merges", "private", "approvals"].map(|name| state.join(name)) {
+    let directories = ["launches", "merges", "private", "approvals", spilled::DIRECTORY, audit::DIRECTORY];
+    for directory in directories.map(|name| state.join(name)) {
         remove_files_below(&directory, &mut gone)?;
     }
-    let log = state.join(TRUST_LOG);
-    if files::exists(&log) {
-        files::remove_private(state, TRUST_LOG).with_context(|| log.display().to_string())?;
-        gone.push(log);
+    for name in [TRUST_LOG, audit::KEY_FILE] {
+        let path = state.join(name);
+        if files::exists(&path) {
+            files::remove_private(state, name).with_context(|| path.display().to_string())?;
+            gone.push(path);
+        }
     }
     remove_empty(state, &mut gone)?;
     Ok(gone)

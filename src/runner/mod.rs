@@ -11,6 +11,7 @@ mod merge;
 mod owner;
 mod program;
 mod record;
+mod spilled;
 mod stage;
 mod stops;
 mod terminal;
@@ -28,7 +29,10 @@ pub use contents::{elsewhere, fetch, fetch_elsewhere};
 pub use leftovers::{remove_state, settle};
 pub use merge::{Journal, Surveyed, forget, survey};
 pub use program::{Boundaries, NotRunnable, first_on, look_up};
+pub(crate) use record::is_id;
 pub use record::{Digests, Running, live_record, read as read_record, running};
+pub(crate) use spilled::spill;
+pub use spilled::{Spilled, spilled};
 pub use version::version;
 
 use crate::config::Directories;

@@ -63,6 +63,11 @@ pub fn read(state: &Path, id: &str) -> Option<Value> {
     serde_json::from_slice(&bytes).ok()
 }
 
+/// Whether this can be the id of a launch.
+pub(crate) fn is_id(id: &str) -> bool {
+    id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// Reads the record of a launch whose process lives.
 pub fn live_record(state: &Path, id: &str) -> Option<Value> {
     let record = read(state, id)?;
@@ -182,10 +187,6 @@ pub fn running(state: &Path) -> Vec<Running> {
         Some(Running { id: id.to_owned(), agent, process: owner.pid })
     };
     names.iter().filter_map(running).collect()
-}
-
-fn is_id(text: &str) -> bool {
-    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn directory(state: &Path) -> PathBuf {

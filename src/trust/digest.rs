@@ -133,6 +133,7 @@ mod tests {
             format!("{program}max_restarts = 1\n"),
             format!("{program}sampling = false\n"),
             format!("{program}audit = \"off\"\n"),
+            format!("{program}spill = false\n"),
             format!("{program}pin = \"off\"\n"),
             format!("{program}transport = \"stdio\"\n"),
             format!("{program}route = \"gateway\"\n"),

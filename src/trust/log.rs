@@ -36,5 +36,6 @@ impl Said {
 pub fn write(state: &Path, said: Said, name: &str, place: &Place, digest: &str) -> Result<()> {
     let line = json!({ "time": crate::environment::time(), "said": said.as_str(), "server": name, "place": place, "digest": digest });
     files::append_private(state, FILE, format!("{line}\n").as_bytes())
+        .map(drop)
         .with_context(|| format!("{} can't be written", state.join(FILE).display()))
 }

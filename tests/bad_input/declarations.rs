@@ -26,7 +26,7 @@ fn unknown_keys_with_the_nearest_known_one() {
          <F>:3:1: unknown key `arg` in [servers.a]\n  help: did you mean `args`?\n\
          <F>:4:1: unknown key `xyzzy` in [servers.a]\n  help: known keys: transport, command, args, env, inherit_env, \
          cwd, url, headers, timeout, startup_timeout, description, disabled, route, auth, client_cert, client_key, ca, \
-         result_limit, tools, grants, remove, trust, max_restarts, sampling, audit, pin\n\
+         result_limit, tools, grants, remove, trust, max_restarts, sampling, audit, spill, pin\n\
          <F>:5:2: unknown key `server` in this file\n  help: did you mean `servers`?\n\
          <F>:7:1: unknown key `server` in [profiles.p]\n  help: did you mean `servers`?",
     );

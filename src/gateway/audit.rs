@@ -1,0 +1,177 @@
+//! The audit: what an agent asked of a server, one line of JSON a call, in the state directory.
+//!
+//! It is written behind. The relay hands a call over and goes on; one thread writes, and whatever the disk does, no call
+//! waits for it or fails. What could not be written is told once, and counted in the audit as soon as that can be
+//! written again.
+
+mod key;
+mod line;
+mod writer;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use squire_relay::{Call, Note, Seal};
+
+use crate::config::Declaration;
+use crate::output::Output;
+use key::Key;
+use line::{Entry, What};
+use writer::Writer;
+
+/// Its directory below the state directory.
+pub(crate) const DIRECTORY: &str = "audit";
+/// Its files, the newest lines first.
+pub(crate) const FILES: [&str; 4] = ["calls.jsonl", "calls.1.jsonl", "calls.2.jsonl", "calls.3.jsonl"];
+pub(crate) use key::FILE as KEY_FILE;
+pub(crate) use line::on_one_line;
+
+/// Arguments above this are named by their digest alone.
+const LARGEST_ARGUMENTS: usize = 1024 * 1024;
+/// How much may wait for the disk, in bytes: what comes on top is lost.
+const LARGEST_QUEUE: usize = 8 * 1024 * 1024;
+/// How long the end of a gateway waits for the disk.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What is written down of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum AuditKind {
+    /// Nothing.
+    Off,
+    /// All but its arguments, and of these a digest.
+    #[default]
+    Digest,
+    /// All.
+    Full,
+}
+
+impl AuditKind {
+    /// As a server's declaration has it in `audit`.
+    pub(crate) fn of(declaration: Option<&Declaration>) -> Self {
+        let audit = declaration.and_then(|declaration| declaration.audit.as_ref());
+        match audit.map(|word| word.value.as_str()) {
+            Some("off") => Self::Off,
+            Some("full") => Self::Full,
+            Some(_) | None => Self::Digest,
+        }
+    }
+}
+
+/// The audit of one gateway.
+pub(crate) struct Audit {
+    kind: AuditKind,
+    key: Option<Arc<Key>>,
+    queue: Option<Queue>,
+}
+
+/// What waits for the disk.
+struct Queue {
+    entries: Sender<Entry>,
+    /// How much that is, in bytes.
+    waiting: Arc<AtomicUsize>,
+    /// How many entries were never written.
+    lost: Arc<AtomicUsize>,
+    /// Hears of the writer's end.
+    ended: Receiver<()>,
+}
+
+impl Audit {
+    /// Begins the audit of a gateway. What hinders it is said on stderr, and hinders nothing else.
+    pub(crate) fn open(
+        state: &Path,
+        launch: Option<&str>,
+        agent: &str,
+        server: &str,
+        kind: AuditKind,
+    ) -> Self {
+        if kind == AuditKind::Off {
+            return Self { kind, key: None, queue: None };
+        }
+        let say = |what: String| Output::default().message(&format!("{server}: {what}"));
+        let key = Key::of(state)
+            .map_err(|error| {
+                let path = state.join(KEY_FILE);
+                say(format!("{} can't be used: {error}; the audit has no digests", path.display()));
+            })
+            .ok();
+        let writer = Writer::new(state, launch, agent, server);
+        let queue = Queue::start(writer)
+            .map_err(|error| say(format!("there is no audit of its calls: {error}")))
+            .ok();
+        Self { kind, key: key.map(Arc::new), queue }
+    }
+
+    /// What the relay is to keep of arguments until a call is over.
+    pub(crate) fn seal(&self) -> Seal {
+        let (kind, key) = (self.kind, self.key.clone());
+        Box::new(move |arguments| match kind {
+            AuditKind::Off => None,
+            AuditKind::Full if arguments.len() <= LARGEST_ARGUMENTS => Some(arguments.to_owned()),
+            AuditKind::Full | AuditKind::Digest => key.as_ref().map(|key| key.digest(arguments)),
+        })
+    }
+
+    /// Writes down a call that is over. Returns at once.
+    pub(crate) fn record(&self, call: &Call) {
+        if let Some(queue) = &self.queue {
+            queue.push(What::Call(call.clone()));
+        }
+    }
+
+    /// Writes down what happened beside the calls. Returns at once.
+    pub(crate) fn note(&self, note: &Note) {
+        let what = match note {
+            // What a server prints is no event, and may hold anything.
+            Note::Noise(_) => return,
+            Note::Sampling => What::Event("sampling", String::new()),
+            Note::Refused(why) => What::Event("refused", why.clone()),
+            Note::Unasked(id) => What::Event("unasked", id.clone()),
+        };
+        if let Some(queue) = &self.queue {
+            queue.push(what);
+        }
+    }
+}
+
+impl Queue {
+    fn start(writer: Writer) -> std::io::Result<Self> {
+        let (entries, to_write) = channel();
+        let (alive, ended) = channel();
+        let (waiting, lost) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (written, given_up) = (Arc::clone(&waiting), Arc::clone(&lost));
+        thread::Builder::new().name("audit".into()).spawn(move || {
+            writer.run(&to_write, &written, &given_up);
+            // Whoever waits for the end hears of it by this going away.
+            drop(alive);
+        })?;
+        Ok(Self { entries, waiting, lost, ended })
+    }
+
+    fn push(&self, what: What) {
+        let entry = Entry { time: SystemTime::now(), what };
+        let size = entry.size();
+        if self.waiting.fetch_add(size, Ordering::Relaxed) + size > LARGEST_QUEUE {
+            self.waiting.fetch_sub(size, Ordering::Relaxed);
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        } else if self.entries.send(entry).is_err() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Audit {
+    fn drop(&mut self) {
+        if let Some(Queue { entries, ended, .. }) = self.queue.take() {
+            drop(entries);
+            // Either the writer's end or the end of patience: there is nothing to do about the second.
+            let _ = ended.recv_timeout(PATIENCE);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
