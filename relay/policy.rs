@@ -23,6 +23,9 @@ pub struct Policy {
     pub startup_timeout: Time,
     /// How many failures in a row end the attempts.
     pub max_restarts: u32,
+    /// Whether an agent is told by an answer without tools, and not by an error, that the server is not there: one that
+    /// needs all of its servers starts all the same.
+    pub stands_in: bool,
     /// What the audit keeps of arguments.
     pub seal: Seal,
     /// The server's name, for sentences.

@@ -551,6 +551,10 @@ impl Relay {
                     self.hold(line, Some(key));
                 }
                 Kind::Initialize => self.stand_in(&pending.id, now),
+                // It never was in a session: the agent is told why where it asks first.
+                Kind::Tools if self.lists.is_empty() => {
+                    self.act(Action::ToAgent(answer::result(&pending.id, "{\"tools\":[]}")));
+                }
                 _ => {
                     let situation = format!("{}: {}", self.policy.name, self.life.situation(now));
                     self.fail(pending, code::SERVER, &situation, Outcome::Broken, 0, now);
@@ -575,6 +579,11 @@ impl Relay {
         self.done()
     }
 
+    /// Whether something waits for the server.
+    pub fn is_holding(&self) -> bool {
+        !self.held.is_empty()
+    }
+
     /// Whether the server has failed for good.
     pub fn has_failed(&self) -> bool {
         self.life.state == State::Failed
@@ -597,7 +606,10 @@ impl Relay {
     }
 
     fn timed_out(&mut self, pending: Pending, now: Time) {
-        let seconds = |time: Time| format!("{} s", time / 1000);
+        let seconds = |time: Time| match time % 1000 {
+            0 => format!("{} s", time / 1000),
+            part => format!("{}.{} s", time / 1000, format!("{part:03}").trim_end_matches('0')),
+        };
         match pending.kind {
             Kind::Cancelled => {}
             Kind::Initialize | Kind::Return | Kind::Discover => {
@@ -670,6 +682,11 @@ impl Relay {
 
     /// Answers `initialize` in the place of a server that is not there: no tools, and the reason for the model to read.
     fn stand_in(&mut self, id: &str, now: Time) {
+        if !self.policy.stands_in {
+            let sentence = format!("squire: {}: {}", self.policy.name, self.life.situation(now));
+            self.act(Action::ToAgent(answer::error(Some(id), code::SERVER, &sentence, Completed::No)));
+            return;
+        }
         let asked = self.hello.as_ref().and_then(|hello| asked_revision(&hello.line));
         let revision = asked.as_deref().filter(|asked| REVISIONS.contains(asked));
         let revision = revision.or(REVISIONS.last().copied()).unwrap_or_default();

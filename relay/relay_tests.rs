@@ -24,6 +24,7 @@ fn policy() -> Policy {
         timeout: 10_000,
         startup_timeout: 30_000,
         max_restarts: 5,
+        stands_in: true,
         seal: Box::new(|arguments| Some(arguments.into())),
         name: "db".into(),
     }

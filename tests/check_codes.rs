@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use squire::findings::{OwnCode, of_effect};
 use squire_strategies::Code;
 
-use crate::support::{Test, many_servers};
+use crate::support::{Test, local_path, many_servers};
 
 const USER: &str = "home/.config/squire/squire.toml";
 /// What a launch tells and no check: `--allow-missing` and the agent's own questions.
@@ -106,6 +106,8 @@ fn of_no_server() -> Vec<Case> {
     let strict = format!("{A}[profiles.default]\nservers = [\"a\"]\nstrict = true\n");
     let large =
         |name: usize| format!("[servers.s{name}]\nurl = \"https://h.example.com/{}\"\n", "x".repeat(1024));
+    let nobody = user(A).local("[servers.nobody]\ntimeout = \"1m\"\n");
+    let local: &str = Box::leak(local_path(&nobody, "project").into_boxed_str());
     vec![
         case("invalid", "error", at(USER, 1, 1), user("zzz = 1\n")),
         case("refused", "error", Some((USER, None)), user("").mode(USER, 0o666)),
@@ -118,7 +120,7 @@ fn of_no_server() -> Vec<Case> {
         ),
         case("no-strict", "error", at(USER, 5, 1), user(&strict)),
         case("too-large", "error", None, user(&(0..200).map(large).collect::<String>())),
-        case("unused", "warning", at(USER, 2, 1), user("[policy]\nresult_limit = \"1KiB\"\n")),
+        case("unused", "warning", at(local, 1, 10), nobody),
         case(
             "no-session",
             "note",

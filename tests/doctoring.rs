@@ -240,9 +240,9 @@ fn approvals_are_looked_at() {
 #[test]
 fn a_secrets_file_that_others_can_read_is_a_finding() {
     let file = "home/.config/squire/secrets.toml";
-    let told = doctor(&test().secrets("[secrets]\na = \"v\"\n").mode(file, 0o640), 1);
+    let told = doctor(&test().secrets("[secrets]\na = \"S3CR3T\"\n").mode(file, 0o640), 1);
     assert_eq!(told["findings"][0]["code"], "secrets-file");
     let sentence = told["findings"][0]["sentence"].as_str().unwrap();
     assert_eq!(sentence, format!("<T>/{file}: others can read or write it; chmod 600 <T>/{file}"));
-    assert_eq!(doctor(&test().secrets("[secrets]\na = \"v\"\n"), 0)["findings"], json!([]));
+    assert_eq!(doctor(&test().secrets("[secrets]\na = \"S3CR3T\"\n"), 0)["findings"], json!([]));
 }

@@ -102,7 +102,7 @@ fn sizes() {
     }
     for size in ["65536", "0x10000", "65_536", "\"64KiB\"", "\"64 KiB\"", "\"1MB\"", "\"7\"", "\"7B\""] {
         let config = format!("[servers.a]\ncommand = \"a\"\nresult_limit = {size}\n");
-        assert_eq!(Test::new().config(&config).listed(&["name", "state"]), ["a | needs-relay"], "{size}");
+        assert_eq!(Test::new().config(&config).listed(&["name", "state"]), ["a | on"], "{size}");
     }
 }
 
@@ -280,17 +280,12 @@ fn b33_a_project_raises_no_limit() {
             .args(["list"])
             .any_stdout()
     };
-    let not_kept = format!(
-        "squire: {FILE}:2:1: the policy's `result_limit` is not kept: it needs the relaying gateway, which this version of squire does not have yet\n  help: take it out, or wait for a later version\n"
-    );
-    for (user, limit, told) in
-        [("", "\"64KiB\"", ""), ("", "1", ""), ("[policy]\nresult_limit = \"1MiB\"\n", "\"1MiB\"", &not_kept)]
-    {
-        let run = listed(user, limit).stderr(told).success();
+    for (user, limit) in [("", "\"64KiB\""), ("", "1"), ("[policy]\nresult_limit = \"1MiB\"\n", "\"1MiB\"")] {
+        let run = listed(user, limit).success();
         assert!(run.stdout.contains("not-approved"), "{limit}: {}", run.stdout);
     }
     listed("[policy]\nresult_limit = 1000\n", "1001")
-        .stderr(format!("squire: <T>/project/squire.toml:3:1: the project's file is not used: [servers.a]: a project can only lower `result_limit`, which is 1000 bytes\n{not_kept}"))
+        .stderr("squire: <T>/project/squire.toml:3:1: the project's file is not used: [servers.a]: a project can only lower `result_limit`, which is 1000 bytes\n")
         .success();
 }
 
@@ -316,9 +311,9 @@ fn what_needs_the_relay_is_said() {
         ("client_cert = \"c\"", "client_cert"),
         ("client_key = \"c\"", "client_key"),
         ("ca = \"c\"", "ca"),
-        ("result_limit = 1", "result_limit"),
-        ("tools = { allow = [\"*\"] }", "tools"),
-        ("audit = \"digest\"", "audit"),
+        ("result_limit = 1", "http through the gateway"),
+        ("tools = { allow = [\"*\"] }", "http through the gateway"),
+        ("audit = \"digest\"", "http through the gateway"),
         ("pin = \"block\"", "pin"),
         ("timeout = \"1m\"", "the timeout of a remote server"),
         ("headers = { X = \"${secret:k}\" }", "${secret:k}"),
@@ -355,12 +350,12 @@ fn what_is_wrong_with_profiles() {
     );
 }
 
-/// A filter of a profile or of the agent leaves the server out until the relay is there: it is never passed over.
+/// A filter of a profile or of the agent leaves out a server that the agent would reach directly: it is never passed over.
 #[test]
 fn a_filter_is_never_passed_over() {
     let reason =
         "a filter of its tools needs the relaying gateway, which this version of squire does not have yet";
-    let config = "[servers.a]\ncommand = \"a\"\n[profiles.p]\nservers = [\"a\"]\ntools.a = { deny = [\"x\"] }\n[profiles.q]\nservers = [\"a\"]\n[agents.codex]\ntools.a = { allow = [\"x\"] }\n";
+    let config = "[servers.a]\nurl = \"https://h.example.com/\"\n[profiles.p]\nservers = [\"a\"]\ntools.a = { deny = [\"x\"] }\n[profiles.q]\nservers = [\"a\"]\n[agents.codex]\ntools.a = { allow = [\"x\"] }\n";
     for (agent, profile, left_out) in
         [("opencode", "p", true), ("opencode", "q", false), ("codex", "p", true), ("codex", "q", true)]
     {
@@ -410,7 +405,7 @@ fn names_in_authentication_are_names() {
 fn a_size_beyond_32_bits_is_one() {
     for size in ["\"5GB\"", "\"5000000000\"", "5_000_000_000"] {
         let config = format!("[servers.a]\ncommand = \"a\"\nresult_limit = {size}\n");
-        assert_eq!(Test::new().config(&config).listed(&["name", "state"]), ["a | needs-relay"], "{size}");
+        assert_eq!(Test::new().config(&config).listed(&["name", "state"]), ["a | on"], "{size}");
     }
 }
 
@@ -422,12 +417,16 @@ fn a_gateway_passes_over_no_filter() {
             "[servers.a]\ncommand = [\"<server>\", \"stdio\", \"--log\", \"<T>/log\"]\n\
              [profiles.p]\nservers = [\"a\"]\ntools.a = { deny = [\"echo\"] }\n[agents.codex]\ntools.a = { deny = [\"echo\"] }\n",
         );
-        let mut test = test.clone().args(gateway_words(&test, "a", agent)).any_stdout().any_stderr();
+        let words = gateway_words(&test, "a", agent);
+        let mut test = test.clone().args(words).stdin(crate::gateway::CONVERSATION).any_stdout();
         if let Some(profile) = profile {
             test = test.args(["--profile", profile]);
         }
-        let (run, code) = test.ends();
-        assert!(!run.path("log").exists(), "{agent}: all tools of the server are seen");
-        assert_eq!(code, Some(1));
+        let run = test.success();
+        assert!(
+            !run.stdout.contains("\"echo\"") && run.stdout.contains("\"add\""),
+            "{agent}: {}",
+            run.stdout
+        );
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::support::{Run, SQUIRE, Test};
 
 const SECRET: &str = "S3CR3T_90ab12";
-const CONVERSATION: &str = concat!(
+pub(crate) const CONVERSATION: &str = concat!(
     r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#,
     "\n",
     r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
@@ -234,18 +234,28 @@ fn the_home_directory_itself_as_the_working_directory() {
     assert_eq!(started(&run)["cwd"], run.path("home").display().to_string());
 }
 
-/// The server takes squire's place: one process, its own status.
+/// One that dies before its first answer is told with its status and its last words.
 #[test]
-fn the_server_is_the_same_process_and_ends_as_itself() {
+fn a_server_that_dies_at_once_is_told() {
     let run = gateway(
         Test::new().config(
             "[servers.a]\ncommand = [\"<server>\", \"stdio\", \"--log\", \"<T>/log\", \"--mode\", \"die\"]\n",
         ),
         "a",
     )
-    .stderr("fake-server: dying at once, as asked\n")
-    .code(3);
-    assert_eq!(started(&run)["ppid"], u64::from(std::process::id()));
+    .stderr(
+        "fake-server: dying at once, as asked\n\
+         squire: the server a could not be started: it ended with status 3: fake-server: dying at once, as asked\n",
+    )
+    .code(1);
+    let instructions = answers(&run)[0]["result"]["instructions"].to_string();
+    assert!(
+        instructions.contains(
+            "it ended with status 3: fake-server: dying at once, as asked; it is started again in 1 s"
+        ),
+        "{instructions}"
+    );
+    assert_eq!(answers(&run).len(), 3);
 }
 
 /// The reason is on stderr and in `instructions`; there are no tools, and the status says that it failed.
@@ -264,13 +274,24 @@ pub(crate) fn stands_in(test: Test, name: &str, reason: &str) {
     assert_eq!(answers.len(), 3);
 }
 
+/// As [`stands_in`], where only the start itself shows it: it is tried again.
+#[track_caller]
+fn refuses_to_start(test: Test, reason: &str) {
+    let reason = format!("the server a could not be started: {reason}");
+    let run = gateway(test, "a").stderr(format!("squire: {reason}\n")).code(1);
+    let answers = answers(&run);
+    assert_eq!(answers[0]["result"]["instructions"], format!("{reason}; it is started again in 1 s"));
+    assert_eq!(answers[1], json!({ "jsonrpc": "2.0", "id": 2, "result": { "tools": [] } }));
+    assert_eq!(answers[2]["error"]["code"], -32081);
+    assert_eq!(answers.len(), 3);
+}
+
 #[test]
 fn a_program_that_is_not_there() {
     let declared = |command: &str| Test::new().config(&format!("[servers.a]\ncommand = \"{command}\"\n"));
     stands_in(declared("no-such"), "a", "no-such was not found on PATH");
-    stands_in(
+    refuses_to_start(
         declared("<T>/no-such"),
-        "a",
         "<T>/no-such could not be executed: No such file or directory (os error 2)",
     );
     stands_in(
@@ -278,16 +299,14 @@ fn a_program_that_is_not_there() {
         "a",
         "<T>/bin/srv can't be executed",
     );
-    stands_in(
+    refuses_to_start(
         declared("<T>/bin/srv").write("bin/srv", "#!/bin/sh\n").mode("bin/srv", 0o644),
-        "a",
         "<T>/bin/srv could not be executed: Permission denied (os error 13)",
     );
-    stands_in(declared("<T>/bin"), "a", "<T>/bin could not be executed: Permission denied (os error 13)");
-    stands_in(
+    refuses_to_start(declared("<T>/bin"), "<T>/bin could not be executed: Permission denied (os error 13)");
+    refuses_to_start(
         declared("srv").write("bin/srv", "#!/no/such/interpreter\n").mode("bin/srv", 0o755),
-        "a",
-        "<T>/bin/srv could not be executed: No such file or directory (os error 2)",
+        "srv could not be executed: the interpreter that its first line names was not found",
     );
 }
 
@@ -354,9 +373,9 @@ fn a_server_that_is_not_declared_or_not_on() {
     stands_in(fake(""), "b", "it is not declared in <T>/home/.config/squire/squire.toml");
     stands_in(fake("disabled = true\n"), "a", "disabled in squire.toml");
     stands_in(
-        fake("tools = { deny = [\"x\"] }\n"),
+        fake("pin = \"block\"\n"),
         "a",
-        "tools needs the relaying gateway, which this version of squire does not have yet",
+        "pin needs the relaying gateway, which this version of squire does not have yet",
     );
     stands_in(
         Test::new().config("[servers.a]\nurl = \"https://h/mcp\"\nroute = \"gateway\"\n"),
@@ -447,7 +466,7 @@ fn the_built_in_server_under_a_launch() {
             .config(
                 "[servers.docs]\nurl = \"https://docs.example.com/mcp\"\ndescription = \"the docs\"\n\
                  [servers.db]\ncommand = \"db\"\nenv = { T = \"${env:GITHUB_TOKEN}\" }\n\
-                 [servers.wiki]\ncommand = \"wiki\"\ntools = { deny = [\"x\"] }\n",
+                 [servers.wiki]\ncommand = \"wiki\"\npin = \"block\"\n",
             )
             .agent(agent, "touch <T>/ready; wait-file <T>/go")
             .env("GITHUB_TOKEN", SECRET)
@@ -489,7 +508,7 @@ fn the_built_in_server_under_a_launch() {
         let result = check_built_in(&answers);
         assert_eq!(
             result["content"][0]["text"],
-            "squire (builtin): which servers this launch has, and why one is missing\ndocs (http): the docs\ndb (stdio)\nwiki is missing: tools needs the relaying gateway, \
+            "squire (builtin): which servers this launch has, and why one is missing\ndocs (http): the docs\ndb (stdio)\nwiki is missing: pin needs the relaying gateway, \
              which this version of squire does not have yet"
         );
         assert_eq!(result["structuredContent"]["agent"], agent);

@@ -106,8 +106,8 @@ fn a_failing_server_is_named_and_the_others_are_shown() {
     assert!(run.stdout.starts_with(BUILTIN), "{}", run.stdout);
     assert!(
         run.stdout.contains(
-            "dies (stdio): failed: ended before it answered initialize (exit status: 3); its stderr ended with:\n    \
-             fake-server: dying at once, as asked\n"
+            "dies (stdio): failed: answered initialize with an error: squire: dies: it ended with status 3: \
+             fake-server: dying at once, as asked; it is started again in 1 s (-32081)\n"
         ),
         "{}",
         run.stdout
@@ -166,7 +166,7 @@ fn b57_a_hanging_server_ends_within_its_startup_timeout() {
         .code(1);
     assert!(began.elapsed() < Duration::from_secs(9), "{:?}", began.elapsed());
     assert!(
-        run.stdout.contains("hangs (stdio): failed: timed out after 5.1s in initialize"),
+        run.stdout.contains("hangs (stdio): failed: answered initialize with an error: squire: hangs: it did not answer within 0.1 s; startup_timeout gives it longer (-32081)"),
         "{}",
         run.stdout
     );

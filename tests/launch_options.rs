@@ -440,6 +440,7 @@ fn b21_only_the_chosen_transports_references_are_needed() {
 fn the_gateway_chooses_when_it_starts() {
     let test = Test::new().config(CHOSEN).env("PROGRAM_NEEDS", "x");
     let test = test.clone().args(gateway_words(&test, "dyn", "claude")).any_stdout();
+    let test = test.stdin(crate::gateway::CONVERSATION);
     for word in ["stdio", ""] {
         let run = test.clone().env("MCP_TRANSPORT", word).success();
         let log = run.path("log");

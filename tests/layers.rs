@@ -40,7 +40,8 @@ fn claude(test: &Test) -> (Run, Vec<String>) {
 /// How a server's gateway starts the fake server, which logs to `<T>/log`.
 #[track_caller]
 fn started(test: &Test, name: &str) -> Value {
-    let run = test.clone().args(gateway_words(test, name, "claude")).any_stdout().success();
+    let words = gateway_words(test, name, "claude");
+    let run = test.clone().args(words).stdin(crate::gateway::CONVERSATION).any_stdout().success();
     let log = fs::read_to_string(run.path("log")).expect("the server was not started");
     serde_json::from_str(log.lines().next().unwrap()).unwrap()
 }

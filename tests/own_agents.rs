@@ -54,7 +54,7 @@ fn its_gateway_entry_names_it_and_works() {
     let entry = claude_file(&run)["mcpServers"]["a"].clone();
     assert_eq!(entry["args"], json!(gateway_words(&test, "a", "my-claude")));
     let words: Vec<String> = serde_json::from_value(entry["args"].clone()).unwrap();
-    let run = test.args(words).any_stdout().success();
+    let run = test.args(words).stdin(crate::gateway::CONVERSATION).any_stdout().success();
     assert!(run.path("log").exists(), "the server was not started");
 }
 

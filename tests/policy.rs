@@ -131,7 +131,8 @@ fn variables_are_added_to_programs() {
         .agent("claude", "")
         .env("FROM", "launch")
         .env("HTTPS_PROXY", "http://other:1");
-    let run = test.clone().args(gateway_words(&test, "a", "claude")).any_stdout().success();
+    let words = gateway_words(&test, "a", "claude");
+    let run = test.clone().args(words).stdin(crate::gateway::CONVERSATION).any_stdout().success();
     let log = fs::read_to_string(run.path("log")).unwrap();
     let started: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
     for (name, value) in
@@ -323,14 +324,6 @@ fn a_chosen_transport_that_can_only_be_a_program_is_one() {
         "[servers.dyn]\ntransport = \"${env:T:-stdio}\"\ncommand = \"x\"\n[policy]\ntransports = [\"stdio\"]\n",
     );
     assert_eq!(test.listed(&["name", "state"]), ["dyn | on"]);
-}
-
-/// A limit that is not kept is not passed over: until the relay is there it is said.
-#[test]
-fn a_limit_of_results_that_nothing_keeps_is_said() {
-    let test = Test::new().config("[servers.a]\ncommand = \"a\"\n[policy]\nresult_limit = \"1KiB\"\n");
-    let run = test.args(["list"]).any_stdout().any_stderr().ends().0;
-    assert!(format!("{}{}", run.stdout, run.stderr).contains("result_limit"), "{}", run.stdout);
 }
 
 /// A rewritten address is held to the rule of a written one.

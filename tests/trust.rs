@@ -62,7 +62,8 @@ fn gateway(test: &Test, name: &str, more: &[&str]) -> Run {
     let (project, config, state) = (path("project"), path("home/.config/squire"), path(STATE));
     let words =
         ["gateway", name, "--agent", "codex", "--project", &project, "--config", &config, "--state", &state];
-    test.clone().args(words).args(more.iter().copied()).any_stdout().any_stderr().directory("home").ends().0
+    let spoken_to = test.clone().args(words).args(more.iter().copied()).stdin(crate::gateway::CONVERSATION);
+    spoken_to.any_stdout().any_stderr().directory("home").ends().0
 }
 
 fn ran(test: &Test) -> String {

@@ -8,7 +8,8 @@ mod key;
 mod line;
 mod writer;
 
-use std::path::Path;
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -64,7 +65,8 @@ impl AuditKind {
 /// The audit of one gateway.
 pub(crate) struct Audit {
     kind: AuditKind,
-    key: Option<Arc<Key>>,
+    /// The state directory, which has the key, and the server's name.
+    source: Option<(PathBuf, String)>,
     queue: Option<Queue>,
 }
 
@@ -89,29 +91,29 @@ impl Audit {
         kind: AuditKind,
     ) -> Self {
         if kind == AuditKind::Off {
-            return Self { kind, key: None, queue: None };
+            return Self { kind, source: None, queue: None };
         }
         let say = |what: String| Output::default().message(&format!("{server}: {what}"));
-        let key = Key::of(state)
-            .map_err(|error| {
-                let path = state.join(KEY_FILE);
-                say(format!("{} can't be used: {error}; the audit has no digests", path.display()));
-            })
-            .ok();
         let writer = Writer::new(state, launch, agent, server);
         let queue = Queue::start(writer)
             .map_err(|error| say(format!("there is no audit of its calls: {error}")))
             .ok();
-        Self { kind, key: key.map(Arc::new), queue }
+        let source = Some((state.to_path_buf(), server.to_owned()));
+        Self { kind, source, queue }
     }
 
     /// What the relay is to keep of arguments until a call is over.
     pub(crate) fn seal(&self) -> Seal {
-        let (kind, key) = (self.kind, self.key.clone());
+        let (kind, source, key) = (self.kind, self.source.clone(), OnceCell::new());
         Box::new(move |arguments| match kind {
             AuditKind::Off => None,
             AuditKind::Full if arguments.len() <= LARGEST_ARGUMENTS => Some(arguments.to_owned()),
-            AuditKind::Full | AuditKind::Digest => key.as_ref().map(|key| key.digest(arguments)),
+            AuditKind::Full | AuditKind::Digest => {
+                // Made for the first call: a gateway that is asked nothing leaves nothing.
+                let key =
+                    key.get_or_init(|| source.as_ref().and_then(|(state, server)| key_of(state, server)));
+                key.as_ref().map(|key| key.digest(arguments))
+            }
         })
     }
 
@@ -135,6 +137,17 @@ impl Audit {
             queue.push(what);
         }
     }
+}
+
+/// The key of a state directory. What hinders it is said, and costs the digests alone.
+fn key_of(state: &Path, server: &str) -> Option<Key> {
+    Key::of(state)
+        .map_err(|error| {
+            let path = state.join(KEY_FILE).display().to_string();
+            Output::default()
+                .message(&format!("{server}: {path} can't be used: {error}; the audit has no digests"));
+        })
+        .ok()
 }
 
 impl Queue {

@@ -36,8 +36,6 @@ pub(super) struct Engine<'a> {
     pub(super) audit: &'a Audit,
     /// The server's name.
     pub(super) name: &'a str,
-    /// Whether the process ends with a server that never began, instead of answering in its place.
-    pub(super) shows_failures: bool,
 }
 
 impl Engine<'_> {
@@ -55,8 +53,15 @@ impl Engine<'_> {
         let agent = Agent::new()?;
         let (events, mut coming) = mpsc::channel::<Event>(AHEAD);
         let mut interruptions = interruptions()?;
-        let mut work =
-            Work { engine: self, agent, events, number: 0, start: Instant::now(), is_begun: false };
+        let mut work = Work {
+            engine: self,
+            agent,
+            events,
+            number: 0,
+            start: Instant::now(),
+            is_begun: false,
+            exit: Exit::DONE,
+        };
         loop {
             let wake = work.engine.relay.wake();
             let hears_agent = work.engine.upstream.unsent() < UNREAD;
@@ -66,12 +71,7 @@ impl Engine<'_> {
                     Some(line) => work.hear_agent(line),
                     None => break,
                 },
-                event = coming.recv(), if hears_server => {
-                    if let Some(exit) = event.and_then(|event| work.hear_server(event)) {
-                        work.end(&mut coming).await;
-                        return Ok(exit);
-                    }
-                }
+                event = coming.recv(), if hears_server => event.into_iter().for_each(|event| work.hear_server(event)),
                 () = until(wake.map(|wake| work.start + Duration::from_millis(wake))) => work.tick(),
                 () = work.agent.news.notified() => if work.agent.is_gone() { break },
                 // What waits for a server that does not read is looked at again.
@@ -79,8 +79,7 @@ impl Engine<'_> {
                 interruption = interruptions.recv() => if interruption.is_some() { break },
             }
         }
-        work.end(&mut coming).await;
-        Ok(Exit::DONE)
+        Ok(work.end(&mut coming).await)
     }
 }
 
@@ -93,6 +92,8 @@ struct Work<'a> {
     start: Instant,
     /// Whether the agent was ever answered.
     is_begun: bool,
+    /// How the process ends: a server that never began is a finding.
+    exit: Exit,
 }
 
 impl Work<'_> {
@@ -108,10 +109,9 @@ impl Work<'_> {
         self.act(actions);
     }
 
-    /// The exit is that of an agent which shows failures by itself.
-    fn hear_server(&mut self, (number, event): Event) -> Option<Exit> {
+    fn hear_server(&mut self, (number, event): Event) {
         if number != self.number {
-            return None;
+            return;
         }
         let now = self.now();
         let relay = &mut self.engine.relay;
@@ -124,15 +124,12 @@ impl Work<'_> {
                     let name = self.engine.name;
                     let sentence = format!("the server {name} could not be started: {reason}");
                     Output::default().message(&sentence);
-                    if self.engine.shows_failures {
-                        return Some(Exit::FINDINGS);
-                    }
+                    self.exit = Exit::FINDINGS;
                 }
                 relay.ended(&reason, now)
             }
         };
         self.act(actions);
-        None
     }
 
     fn tick(&mut self) {
@@ -166,31 +163,32 @@ impl Work<'_> {
     }
 
     /// Lets the server finish, as it would with its own stdin closed, and ends it where it does not.
-    async fn end(mut self, coming: &mut mpsc::Receiver<Event>) {
-        self.engine.upstream.finish();
-        let is_running = self.number > 0;
-        if is_running && !self.last_words(coming, GRACE).await {
+    async fn end(mut self, coming: &mut mpsc::Receiver<Event>) -> Exit {
+        if self.number > 0 && !self.last_words(coming, GRACE).await {
             self.engine.upstream.stop();
             self.last_words(coming, LAST).await;
         }
         self.agent.finish();
+        self.exit
     }
 
-    /// Whether the server ended in time. What it says until then still goes to the agent.
+    /// Whether the server ended in time. What the agent said before still goes to it, and what it says until then to
+    /// the agent.
     async fn last_words(&mut self, coming: &mut mpsc::Receiver<Event>, limit: Duration) -> bool {
         let until = Moment::now() + limit;
-        while let Ok(Some((number, event))) = tokio::time::timeout_at(until, coming.recv()).await {
-            if number != self.number {
-                continue;
+        loop {
+            if !self.engine.relay.is_holding() {
+                self.engine.upstream.finish();
             }
-            match event {
-                FromServer::Ended(_) => return true,
-                event => {
-                    let _ = self.hear_server((number, event));
-                }
+            let Ok(Some((number, event))) = tokio::time::timeout_at(until, coming.recv()).await else {
+                return false;
+            };
+            let is_end = number == self.number && matches!(event, FromServer::Ended(_));
+            self.hear_server((number, event));
+            if is_end {
+                return true;
             }
         }
-        false
     }
 }
 

@@ -92,18 +92,18 @@ fn relay(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
     let starter = Starter { stdio: &stdio, project, environment, held: Held::Values(&values) };
     // What is wrong before the start gets better by none.
     starter.command()?;
-    let mut upstream = Program::new(environment.squire()?.into(), || starter.command());
+    let shown = stdio.command.to_string();
+    let mut upstream = Program::new(environment.squire()?.into(), shown, || starter.command());
     let launch = environment.passed_on(LAUNCH_VARIABLE).and_then(|id| id.to_str());
     let (declaration, state) = (entry.declaration.as_ref(), &options.state);
     let audit = Audit::open(state, launch, &options.agent, &options.name, AuditKind::of(declaration));
     let mut spill = SpillFiles::new(state, launch, SpillFiles::are_wanted(declaration, &limits));
     let engine = Engine {
-        relay: Relay::new(policy::of(&entry, audit.seal())),
+        relay: Relay::new(policy::of(&entry, !shows_failures(options), audit.seal())),
         upstream: &mut upstream,
         spill: &mut spill,
         audit: &audit,
         name: &options.name,
-        shows_failures: shows_failures(options),
     };
     engine.run()
 }

@@ -10,7 +10,7 @@ use crate::config::Filter;
 use crate::resolve::Resolved;
 
 /// The policy of a server.
-pub(super) fn of(entry: &Resolved, seal: Seal) -> Policy {
+pub(super) fn of(entry: &Resolved, stands_in: bool, seal: Seal) -> Policy {
     let server = &entry.server;
     Policy {
         allows: allows(&entry.limits.filters),
@@ -18,6 +18,7 @@ pub(super) fn of(entry: &Resolved, seal: Seal) -> Policy {
         timeout: milliseconds(server.timeout.unwrap_or(ResolvedServer::TIMEOUT)),
         startup_timeout: milliseconds(server.startup_timeout.unwrap_or(ResolvedServer::STARTUP_TIMEOUT)),
         max_restarts: entry.limits.max_restarts,
+        stands_in,
         seal,
         name: server.name.to_string(),
     }

@@ -1,6 +1,6 @@
 //! A server that is a program: started by a warden, spoken to through pipes.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
@@ -20,9 +20,12 @@ use super::lines::{Cutter, Piece};
 use super::upstream::{Events, FromServer, Upstream};
 use super::{stderr, warden};
 use crate::mcp::LINE_LIMIT;
+use crate::printable::excerpt;
 
 /// How long the last words of a server are waited for after its end.
 const LAST_WORDS: Duration = Duration::from_millis(500);
+/// How much is told of why a program could not be executed.
+const REASON: usize = 200;
 /// What one read takes.
 const CHUNK: usize = 64 * 1024;
 
@@ -30,6 +33,8 @@ const CHUNK: usize = 64 * 1024;
 pub(super) struct Program<'a> {
     /// squire's own program, which is the warden too.
     squire: PathBuf,
+    /// The server's program as it is declared: what a reference comes out as may be a secret.
+    shown: String,
     /// What is to run, made anew for each start.
     command: Box<dyn Fn() -> Result<Command> + 'a>,
     running: Option<Running>,
@@ -45,8 +50,8 @@ struct Running {
 }
 
 impl<'a> Program<'a> {
-    pub(super) fn new(squire: PathBuf, command: impl Fn() -> Result<Command> + 'a) -> Self {
-        Self { squire, command: Box::new(command), running: None }
+    pub(super) fn new(squire: PathBuf, shown: String, command: impl Fn() -> Result<Command> + 'a) -> Self {
+        Self { squire, shown, command: Box::new(command), running: None }
     }
 
     fn spawn(&self, number: u64, events: Events) -> Result<Running> {
@@ -75,9 +80,10 @@ impl<'a> Program<'a> {
         // The orders stand before the server's own input. An error shows as the server's end.
         let _ = lines.send(orders);
         spawn_local(feed(input, unwritten, unsent));
-        let reader = spawn_local(read(output, number, events.clone()));
+        let refusal = Rc::new(RefCell::new(None));
+        let reader = spawn_local(read(output, number, events.clone(), Rc::clone(&refusal)));
         let tail = spawn_local(stderr::drain(errors));
-        let ended = wait(child)?;
+        let (ended, shown) = (wait(child)?, self.shown.clone());
         spawn_local(async move {
             let (mut reader, mut ended) = (reader, ended);
             let status = tokio::select! {
@@ -95,7 +101,12 @@ impl<'a> Program<'a> {
             is_there.set(false);
             let words = tokio::time::timeout(LAST_WORDS, tail).await;
             let words = words.ok().and_then(Result::ok).unwrap_or_default();
-            let _ = events.send((number, FromServer::Ended(obituary(status, &words)))).await;
+            let refused = refusal.borrow_mut().take();
+            let reason = match refused {
+                Some(reason) => format!("{shown} could not be executed: {reason}"),
+                None => obituary(status, &words),
+            };
+            let _ = events.send((number, FromServer::Ended(reason))).await;
         });
         Ok(running)
     }
@@ -176,8 +187,8 @@ async fn feed(
     }
 }
 
-/// Reads lines until the output ends.
-async fn read(output: pipe::Receiver, number: u64, events: Events) {
+/// Reads lines until the output ends. What the warden says instead of the server is no line for the agent.
+async fn read(output: pipe::Receiver, number: u64, events: Events, refusal: Rc<RefCell<Option<String>>>) {
     let mut cutter = Cutter::new(LINE_LIMIT);
     let mut buffer = vec![0; CHUNK];
     let mut pieces = Vec::new();
@@ -187,6 +198,12 @@ async fn read(output: pipe::Receiver, number: u64, events: Events) {
             Ok(count) => {
                 cutter.push(buffer.get(..count).unwrap_or_default(), |piece| pieces.push(piece));
                 for piece in pieces.drain(..) {
+                    if let Piece::Line(line) = &piece
+                        && let Some(reason) = line.strip_prefix(&[warden::MARK])
+                    {
+                        *refusal.borrow_mut() = Some(excerpt(reason, REASON));
+                        continue;
+                    }
                     if events.send((number, FromServer::from(piece))).await.is_err() {
                         return;
                     }

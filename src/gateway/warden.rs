@@ -35,6 +35,8 @@ const GRACE: Duration = Duration::from_secs(2);
 const LAST: Duration = Duration::from_secs(2);
 /// How often, while something is ending.
 const GLANCE: Duration = Duration::from_millis(10);
+/// What the one line of a warden without a server begins with.
+pub(super) const MARK: u8 = 0;
 /// More than the system takes for a program's words and variables.
 const LARGEST: u32 = 16 * 1024 * 1024;
 
@@ -94,7 +96,7 @@ pub fn run() -> Result<Exit> {
         Ok(server) => server,
         Err(failure) => {
             tell(&failure);
-            return Ok(Exit::Code(127));
+            return Ok(Exit::NOT_FOUND);
         }
     };
     let server_id = Pid::from_child(&server);
@@ -133,17 +135,13 @@ fn start() -> Result<std::process::Child> {
 
 /// Why a program could not be executed.
 fn refusal(program: &OsStr, directory: Option<&Path>, error: &io::Error) -> anyhow::Error {
-    if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
-        return anyhow::anyhow!("cwd: {} is no directory", directory.display());
+    if directory.is_some_and(|directory| !directory.is_dir()) {
+        return anyhow::anyhow!("its working directory is gone");
     }
-    let program = Path::new(program);
-    let is_script = error.kind() == io::ErrorKind::NotFound && files::exists(program);
-    let reason = if is_script {
-        "the interpreter that its first line names was not found".to_owned()
-    } else {
-        error.to_string()
-    };
-    anyhow::anyhow!("{} could not be executed: {reason}", program.display())
+    if error.kind() == io::ErrorKind::NotFound && files::exists(Path::new(program)) {
+        return anyhow::anyhow!("the interpreter that its first line names was not found");
+    }
+    anyhow::anyhow!("{error}")
 }
 
 /// Reads from a pipe without taking a byte of what is the server's.
@@ -159,9 +157,12 @@ fn read_exactly(input: BorrowedFd<'_>, mut buffer: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// The gateway reads the server's stderr, where this is the one line.
+/// Tells the gateway why there is no server, in a line that no message of a server's begins like. The program is not
+/// named: a reference to a secret may be in its path.
 fn tell(failure: &anyhow::Error) {
-    crate::output::Output::default().message(&format!("{failure:#}"));
+    let line = [&[MARK], format!("{failure:#}\n").as_bytes()].concat();
+    // Where nobody reads, the status says as much.
+    let _ = rustix::io::write(rustix::stdio::stdout(), &line);
 }
 
 /// Signals, as bytes of two streams. They are handled and not blocked: what is started would inherit a mask.

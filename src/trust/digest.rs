@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
-use squire_strategies::compact_json;
+use squire_strategies::{compact_json, masked_text};
 
 use crate::config::Declaration;
 use crate::declared::written;
@@ -53,7 +53,24 @@ pub fn canonical(declaration: &Declaration) -> Map<String, Value> {
             }
         }
     }
+    if let Some(hidden) = hidden(declaration) {
+        fields.insert("credentials".into(), hidden.into());
+    }
     fields
+}
+
+/// The digest of what is masked in the canonical value, as an approval keeps that and shows it: another token in clear
+/// is another declaration too.
+fn hidden(declaration: &Declaration) -> Option<String> {
+    let Declaration { command, args, env, headers, .. } = declaration;
+    let words = [command, args].into_iter().flatten().flat_map(|words| &words.value);
+    let values = [env, headers].into_iter().flatten().flat_map(|pairs| &pairs.value).map(|(_, value)| value);
+    let written = words.chain(values).filter_map(|text| {
+        let written = text.to_string();
+        (masked_text(text) != written).then_some(written)
+    });
+    let hidden: Vec<String> = written.collect();
+    (!hidden.is_empty()).then(|| hexadecimal(&Sha256::digest(hidden.join("\0"))))
 }
 
 /// A table by its names, a set by its words; anything else as it is.
@@ -120,6 +137,10 @@ mod tests {
             format!("{program}env = {{ A = \"$${{env:A}}\" }}\n"),
             format!("{program}env = {{ A = \"${{secret:A}}\" }}\n"),
             format!("{program}env = {{ B = \"1\" }}\n"),
+            format!("{program}env = {{ TOKEN = \"ghp_{}\" }}\n", "a1B2".repeat(9)),
+            format!("{program}env = {{ TOKEN = \"ghp_{}\" }}\n", "a1B3".repeat(9)),
+            format!("[servers.a]\ncommand = [\"a\", \"--token=ghp_{}\"]\n", "a1B2".repeat(9)),
+            format!("[servers.a]\ncommand = [\"a\", \"--token=ghp_{}\"]\n", "a1B3".repeat(9)),
             format!("{program}inherit_env = [\"A\"]\n"),
             format!("{program}cwd = \"~/a\"\n"),
             format!("{program}timeout = \"1s\"\n"),

@@ -19,7 +19,7 @@ impl Test {
     pub(crate) fn executions(&self) -> Executions {
         let mut test = self.clone();
         test.wrapper = vec![programs::traced().into()];
-        executions(&mut test.command())
+        executions(&mut test.command(), &self.stdin)
     }
 
     /// Another command of squire in the same place.

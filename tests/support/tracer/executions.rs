@@ -1,7 +1,8 @@
 //! Every program that a command and its descendants become, with its words and its environment.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::io::{Seek, Write};
+use std::process::Command;
 
 use nix::sys::ptrace::{self, Options};
 use nix::sys::signal::Signal;
@@ -43,9 +44,11 @@ pub(crate) struct Executions {
 
 /// Runs a command, which starts with the program `traced`, to its end and to that of all that it starts.
 #[expect(clippy::zombie_processes, reason = "the tracee waits for it by its number")]
-pub(crate) fn executions(command: &mut Command) -> Executions {
-    let [stdout, stderr] = [(); 2].map(|()| tempfile::tempfile().unwrap());
-    command.stdin(Stdio::null()).stdout(stdout.try_clone().unwrap()).stderr(stderr.try_clone().unwrap());
+pub(crate) fn executions(command: &mut Command, input: &[u8]) -> Executions {
+    let [mut stdin, stdout, stderr] = [(); 3].map(|()| tempfile::tempfile().unwrap());
+    stdin.write_all(input).unwrap();
+    stdin.rewind().unwrap();
+    command.stdin(stdin).stdout(stdout.try_clone().unwrap()).stderr(stderr.try_clone().unwrap());
     let child = command.spawn().unwrap();
     let first = Pid::from_raw(i32::try_from(child.id()).unwrap());
     let watchdog = Watchdog::set(first);
