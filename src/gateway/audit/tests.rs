@@ -26,7 +26,7 @@ fn open(state: &TempDir, kind: AuditKind) -> Audit {
 fn turning(state: &TempDir, server: &str, largest_file: u64) -> Audit {
     let mut writer = Writer::new(state.path(), None, "claude", server);
     writer.largest_file = largest_file;
-    Audit { kind: AuditKind::Digest, key: None, queue: Some(Queue::start(writer).unwrap()) }
+    Audit { kind: AuditKind::Digest, source: None, queue: Some(Queue::start(writer).unwrap()) }
 }
 
 fn call(tool: &str, arguments: Option<String>) -> Call {
@@ -291,6 +291,6 @@ fn too_much_that_waits_is_dropped() {
     assert!(queue.waiting.load(Ordering::Relaxed) <= LARGEST_QUEUE);
     // Nor does the end wait longer than it may.
     let begin = Instant::now();
-    drop(Audit { kind: AuditKind::Digest, key: None, queue: Some(queue) });
+    drop(Audit { kind: AuditKind::Digest, source: None, queue: Some(queue) });
     assert!((PATIENCE..2 * PATIENCE).contains(&begin.elapsed()));
 }
