@@ -6,8 +6,12 @@
 
 mod builtin;
 mod environment;
+#[cfg_attr(not(test), expect(dead_code, reason = "the engine that uses it comes next"))]
+mod remote;
 mod start;
 mod streams;
+#[cfg_attr(not(test), expect(dead_code, reason = "the engine that uses it comes next"))]
+mod upstream;
 
 use std::os::unix::process::CommandExt;
 

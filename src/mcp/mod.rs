@@ -9,7 +9,7 @@
 mod client;
 mod connection;
 mod error;
-mod events;
+pub(crate) mod events;
 mod groups;
 mod http;
 pub mod lines;
@@ -18,6 +18,7 @@ pub mod message;
 mod noise;
 mod server;
 mod stdio;
+pub(crate) mod web;
 
 use std::time::Duration;
 
