@@ -145,10 +145,10 @@ mod tests {
         let mut events = Events::new(100);
         events.push(BODY.as_bytes(), &mut ready).unwrap();
         let messages: Vec<_> = ready.iter().filter(|event| event.is_message()).collect();
-        assert_eq!(messages.iter().map(|event| &event.data[..]).collect::<Vec<_>>(), [
-            "{\"a\":\n\"読\"}".as_bytes(),
-            b"two"
-        ]);
+        assert_eq!(
+            messages.iter().map(|event| &event.data[..]).collect::<Vec<_>>(),
+            ["{\"a\":\n\"読\"}".as_bytes(), b"two"]
+        );
         assert_eq!((ready[1].name.as_slice(), ready[1].data.as_slice()), (&b"endpoint"[..], &b"/x"[..]));
         assert_eq!((events.last_id(), events.retry()), (Some(&b"1"[..]), Some(Duration::from_millis(5))));
     }

@@ -23,10 +23,7 @@ const SHORTEST_SECRET: usize = 8;
 const SHORTEST_PATH_SECRET: usize = 16;
 
 /// The client for `url`: no redirects, and no proxy where the server is this machine.
-pub(crate) fn client(
-    url: &Url,
-    shape: impl Fn(ClientBuilder) -> ClientBuilder,
-) -> reqwest::Result<Client> {
+pub(crate) fn client(url: &Url, shape: impl Fn(ClientBuilder) -> ClientBuilder) -> reqwest::Result<Client> {
     // An error says that a provider is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {

@@ -45,9 +45,16 @@ impl Failure {
     }
 
     /// A reply that is no success.
-    pub(super) fn refused(status: StatusCode, headers: &HeaderMap, quoted: &str, has_credentials: bool) -> Self {
+    pub(super) fn refused(
+        status: StatusCode,
+        headers: &HeaderMap,
+        quoted: &str,
+        has_credentials: bool,
+    ) -> Self {
         let mut sentence = match status {
-            StatusCode::UNAUTHORIZED if has_credentials => format!("does not accept its credentials ({status})"),
+            StatusCode::UNAUTHORIZED if has_credentials => {
+                format!("does not accept its credentials ({status})")
+            }
             StatusCode::UNAUTHORIZED => format!("needs authorisation ({status})"),
             StatusCode::FORBIDDEN => format!("refuses access ({status})"),
             _ => format!("answered with HTTP {status}"),

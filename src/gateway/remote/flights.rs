@@ -41,7 +41,7 @@ impl Flights {
         }
     }
 
-    /// The request is over; true where nobody waits for its answer.
+    /// The request is over; true where nobody waits for its answer, or has had it.
     pub(super) fn land(&self, key: &Key) -> bool {
         let flight = self.held.borrow_mut().remove(key);
         self.landed.notify_waiters();
@@ -74,13 +74,14 @@ impl Flights {
         }
     }
 
-    /// Ends what only waits for news.
-    pub(super) fn end_listening(&self) {
+    /// Ends what only waits for news, or for an answer that nobody wants.
+    pub(super) fn end_idle(&self) {
         self.held.borrow_mut().retain(|_, flight| {
-            if flight.listens {
+            let is_idle = flight.listens || flight.is_cancelled;
+            if is_idle {
                 flight.task.abort();
             }
-            !flight.listens
+            !is_idle
         });
     }
 

@@ -160,7 +160,12 @@ impl Link {
     }
 
     /// Follows redirections that keep the method, to the same origin alone: the headers may hold secrets.
-    async fn send(&self, method: Method, headers: HeaderMap, body: Option<&Bytes>) -> Result<Response, Failure> {
+    async fn send(
+        &self,
+        method: Method,
+        headers: HeaderMap,
+        body: Option<&Bytes>,
+    ) -> Result<Response, Failure> {
         let mut url = self.url.borrow().clone();
         for _ in 0..=REDIRECTIONS {
             let mut request = self.client.request(method.clone(), url.clone()).headers(headers.clone());

@@ -87,8 +87,7 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirror>) -> b
 fn annotated(property: &Value, path: &[String], found: &mut Vec<Mirror>) -> bool {
     let Some(annotation) = property.get(ANNOTATION) else { return true };
     // The rules exclude `number`, which the conformance suite's own tools have.
-    let is_primitive =
-        matches!(property["type"].as_str(), Some("string" | "integer" | "boolean" | "number"));
+    let is_primitive = matches!(property["type"].as_str(), Some("string" | "integer" | "boolean" | "number"));
     let name = annotation.as_str().filter(|name| !name.is_empty());
     let header = name.and_then(|name| HeaderName::from_bytes(format!("mcp-param-{name}").as_bytes()).ok());
     match header {

@@ -173,7 +173,7 @@ async fn serve(link: &Rc<Link>, mut lines: UnboundedReceiver<(Vec<u8>, Load)>) -
             Some(_) = requests.join_next() => {}
         }
     }
-    link.flights.end_listening();
+    link.flights.end_idle();
     link.flights.emptied().await;
     "was closed".into()
 }

@@ -119,7 +119,9 @@ impl Outgoing {
             "resources/read" => params.uri,
             _ => None,
         };
-        let Some(name) = name.and_then(|name| serde_json::from_str::<String>(name.get()).ok()) else { return };
+        let Some(name) = name.and_then(|name| serde_json::from_str::<String>(name.get()).ok()) else {
+            return;
+        };
         insert(NAME, &name);
         if self.method == "tools/call" {
             for (header, value) in mirrors.of_call(&name, params.arguments) {
@@ -172,10 +174,14 @@ pub(super) fn as_error_of(body: &[u8], id: &str) -> Option<Vec<u8>> {
         #[serde(borrow)]
         error: &'a RawValue,
     }
-    let refusal: Refusal<'_> = serde_json::from_slice(body).ok()?;
-    if !refusal.error.get().starts_with('{') || !refusal.error.get().contains("\"code\"") {
-        return None;
+    #[derive(Deserialize)]
+    struct Coded {
+        #[serde(rename = "code")]
+        _code: serde_json::Number,
     }
+    let refusal: Refusal<'_> = serde_json::from_slice(body).ok()?;
+    // Many servers have errors of another shape.
+    serde_json::from_str::<Coded>(refusal.error.get()).ok()?;
     let error = refusal.error.get().replace(['\n', '\r'], " ");
     Some(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}").into_bytes())
 }
@@ -217,7 +223,8 @@ mod tests {
         assert_eq!(header(&call, "mcp-protocol-version").unwrap(), "2026-07-28");
         assert_eq!(header(&call, "mcp-method").unwrap(), "tools/call");
         assert_eq!(header(&call, "mcp-name").unwrap(), "=?base64?w6k=?=");
-        let read_one = read(&format!(r#"{{"id":1,"method":"resources/read","params":{{"uri":"a:b",{meta}}}}}"#));
+        let read_one =
+            read(&format!(r#"{{"id":1,"method":"resources/read","params":{{"uri":"a:b",{meta}}}}}"#));
         assert_eq!(header(&read_one, "mcp-name").unwrap(), "a:b");
         let list = read(&format!(r#"{{"id":1,"method":"tools/list","params":{{"name":"x",{meta}}}}}"#));
         assert!(list.is_modern() && header(&list, "mcp-name").is_none());

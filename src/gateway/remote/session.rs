@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reqwest::header::HeaderValue;
 use reqwest::{Response, StatusCode};
@@ -18,6 +18,8 @@ use crate::mcp::web::{self, SESSION};
 
 /// How long a stream is left alone after its end where the server does not say.
 const PAUSE: Duration = Duration::from_secs(1);
+/// A silent stream that lasted that long is no failure.
+const SUSTAINED: Duration = Duration::from_secs(5);
 /// The longest that a server is obeyed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
@@ -131,7 +133,8 @@ pub(super) async fn revive(link: &Link, seen: u64) -> Result<(), Failure> {
         return Err(lost(&refusal.err().map_or_else(String::new, |failure| failure.sentence)));
     }
     let id = reply.headers().get(SESSION).cloned();
-    let result = welcome(link, &hello, reply).await?.ok_or_else(|| lost("refused to begin again"))?;
+    let result = welcome(link, &hello, reply).await.map_err(|failure| lost(&failure.sentence))?;
+    let result = result.ok_or_else(|| lost("refused to begin again"))?;
     *session.id.borrow_mut() = id;
     session.agree(&result);
     let initialized = session.initialized.borrow().clone();
@@ -227,14 +230,15 @@ async fn follow(link: &Link) {
     }
 }
 
-/// Passes on what a stream says until it ends; true where it said anything.
+/// Passes on what a stream says until it ends; true where it was of use.
 async fn pass_on(link: &Link, mut reply: Response, memory: &mut Memory) -> bool {
+    let began = Instant::now();
     let mut body = Body::new(true, MESSAGE_LIMIT);
     let mut has_spoken = false;
     while let Ok(Some(piece)) = reply.chunk().await {
-        has_spoken = true;
         let mut ready = VecDeque::new();
         let outcome = body.push(&piece, &mut ready);
+        has_spoken |= !ready.is_empty();
         for message in ready {
             link.say(message).await;
         }
@@ -243,5 +247,5 @@ async fn pass_on(link: &Link, mut reply: Response, memory: &mut Memory) -> bool 
             break;
         }
     }
-    has_spoken
+    has_spoken || began.elapsed() >= SUSTAINED
 }

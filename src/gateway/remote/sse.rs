@@ -44,7 +44,9 @@ impl Stream {
             Some(target) if target.origin() == origin => *link.url.borrow_mut() = target,
             Some(target) => {
                 let elsewhere = target.origin().ascii_serialization();
-                return Err(format!("wants its messages at another origin, {elsewhere}, which gets no secrets"));
+                return Err(format!(
+                    "wants its messages at another origin, {elsewhere}, which gets no secrets"
+                ));
             }
             None => return Err("names no address for its messages".into()),
         }

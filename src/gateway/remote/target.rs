@@ -48,7 +48,8 @@ pub(super) struct Access {
 impl Target {
     /// Reads the files and makes the client. The error follows the server's name and says what is wrong, never a value.
     pub(super) fn access(&self) -> Result<Access, String> {
-        let url = Url::parse(&self.url).map_err(|error| format!("has an address that is not valid ({error})"))?;
+        let url =
+            Url::parse(&self.url).map_err(|error| format!("has an address that is not valid ({error})"))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(format!("has an address with the unknown scheme {}", url.scheme()));
         }
@@ -89,7 +90,8 @@ fn certificates(path: &Path) -> Result<Vec<Certificate>, String> {
 }
 
 fn identity(certificate: &Path, key: &Path) -> Result<Identity, String> {
-    let because = |field, path: &Path, why: &str| format!("can't be asked: {field}: {}: {why}", path.display());
+    let because =
+        |field, path: &Path, why: &str| format!("can't be asked: {field}: {}: {why}", path.display());
     let missing = "it does not exist";
     let read = files::read_secret(key, PEM_LIMIT);
     let secret = read.map_err(|error| because("client_key", key, &error.to_string()))?;
