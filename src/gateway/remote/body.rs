@@ -215,8 +215,8 @@ mod tests {
         ) {
             let documents: Vec<String> =
                 texts.iter().map(|text| serde_json::json!({ "a": [text], text: "}" }).to_string()).collect();
-            let body = if is_stream {
-                documents.iter().map(|document| format!("id: 1\r\ndata: {document}\r\n\r\n")).collect()
+            let body = if is_stream && !documents.is_empty() {
+                format!("id: 1\r\ndata: {}\r\n\r\n", documents.join("\r\n\r\nid: 2\r\ndata: "))
             } else {
                 documents.join(&separator)
             };

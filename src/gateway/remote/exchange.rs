@@ -84,9 +84,9 @@ async fn converse(
     }
     drop(opened);
     if !reply.status().is_success() {
-        let line = link.refusal(reply, outgoing.id.as_deref()).await?;
+        let error = link.refusal(reply, outgoing.id.as_deref()).await?;
         land(link, outgoing, place);
-        link.say(line).await;
+        link.say(error).await;
         return Ok(());
     }
     match link.transport {

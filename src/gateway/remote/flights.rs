@@ -22,22 +22,30 @@ struct Flight {
     task: AbortHandle,
     is_modern: bool,
     listens: bool,
-    is_sent: bool,
-    is_cancelled: bool,
+    state: State,
+}
+
+#[derive(PartialEq, Eq)]
+enum State {
+    /// It waits for its turn.
+    Held,
+    Sent,
+    /// Nobody waits for its answer any more.
+    Cancelled,
 }
 
 impl Flights {
     pub(super) fn begin(&self, key: Key, outgoing: &Outgoing, task: AbortHandle) {
         let listens = outgoing.method == LISTEN;
         let is_modern = outgoing.is_modern();
-        let flight = Flight { task, is_modern, listens, is_sent: false, is_cancelled: false };
+        let flight = Flight { task, is_modern, listens, state: State::Held };
         self.held.borrow_mut().insert(key, flight);
     }
 
     /// The request is on its way.
     pub(super) fn sent(&self, key: &Key) {
         if let Some(flight) = self.held.borrow_mut().get_mut(key) {
-            flight.is_sent = true;
+            flight.state = State::Sent;
         }
     }
 
@@ -45,7 +53,7 @@ impl Flights {
     pub(super) fn land(&self, key: &Key) -> bool {
         let flight = self.held.borrow_mut().remove(key);
         self.landed.notify_waiters();
-        flight.is_none_or(|flight| flight.is_cancelled)
+        flight.is_none_or(|flight| flight.state == State::Cancelled)
     }
 
     /// Nobody waits for the answer any more; true where the server still has to be told. Closing the reply tells it
@@ -53,8 +61,8 @@ impl Flights {
     pub(super) fn cancel(&self, key: &Key) -> bool {
         let mut held = self.held.borrow_mut();
         let Some(flight) = held.get_mut(key) else { return true };
-        if flight.is_sent && !flight.is_modern {
-            flight.is_cancelled = true;
+        if flight.state != State::Held && !flight.is_modern {
+            flight.state = State::Cancelled;
             return true;
         }
         flight.task.abort();
@@ -66,7 +74,7 @@ impl Flights {
     /// Gives a cancelled request up, unless its id means another one by now.
     pub(super) fn forget(&self, key: &Key) {
         let mut held = self.held.borrow_mut();
-        if held.get(key).is_some_and(|flight| flight.is_cancelled)
+        if held.get(key).is_some_and(|flight| flight.state == State::Cancelled)
             && let Some(flight) = held.remove(key)
         {
             flight.task.abort();
@@ -77,7 +85,7 @@ impl Flights {
     /// Ends what only waits for news, or for an answer that nobody wants.
     pub(super) fn end_idle(&self) {
         self.held.borrow_mut().retain(|_, flight| {
-            let is_idle = flight.listens || flight.is_cancelled;
+            let is_idle = flight.listens || flight.state == State::Cancelled;
             if is_idle {
                 flight.task.abort();
             }

@@ -166,8 +166,8 @@ async fn serve(link: &Rc<Link>, mut lines: UnboundedReceiver<(Vec<u8>, Load)>) -
     let mut requests = JoinSet::new();
     loop {
         tokio::select! {
-            line = lines.recv() => match line {
-                Some((line, load)) => take(link, line, load, &mut requests).await,
+            message = lines.recv() => match message {
+                Some((message, load)) => take(link, message, load, &mut requests).await,
                 None => break,
             },
             Some(_) = requests.join_next() => {}
@@ -178,8 +178,8 @@ async fn serve(link: &Rc<Link>, mut lines: UnboundedReceiver<(Vec<u8>, Load)>) -
     "was closed".into()
 }
 
-async fn take(link: &Rc<Link>, line: Vec<u8>, load: Load, tasks: &mut JoinSet<()>) {
-    let outgoing = Outgoing::read(line, &link.mirrors.borrow());
+async fn take(link: &Rc<Link>, message: Vec<u8>, load: Load, tasks: &mut JoinSet<()>) {
+    let outgoing = Outgoing::read(message, &link.mirrors.borrow());
     link.session.remember(&outgoing);
     if let Some(key) = &outgoing.cancels {
         if !link.flights.cancel(key) {

@@ -73,7 +73,7 @@ fn bodies_of_every_kind_are_split_into_messages() {
             open_stream(stream);
             write(stream, "id: 1\ndata:\n\ndata: {\"method\":\"n\"}\n\n");
             thread::sleep(Duration::from_millis(20));
-            for piece in format!("event: message\r\ndata: {}\r\n\r\n", answer.replace('\n', "")).split("\"") {
+            for piece in format!("event: message\r\ndata: {}\r\n\r\n", answer.replace('\n', "")).split('"') {
                 write(stream, piece);
                 write(stream, if piece.ends_with("\r\n\r\n") { "" } else { "\"" });
             }

@@ -107,7 +107,7 @@ fn a_start_that_fails_says_why() {
         reason(|stream| json(stream, "{}")),
         "is no MCP endpoint with SSE: its answer is no event stream"
     );
-    assert_eq!(reason(|stream| open_stream(stream)), "closed its stream");
+    assert_eq!(reason(open_stream), "closed its stream");
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     drop(listener);
