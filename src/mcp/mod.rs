@@ -2,7 +2,8 @@
 //!
 //! [`message`] knows the shape of JSON-RPC messages and [`lines`] cuts a byte stream into them; both are pure.
 //! [`inspect`] is the client that connects, lists the tools and leaves: it talks over a connection, which is a
-//! child process (stdio) or a remote address (Streamable HTTP, whose event streams have a parser of their own).
+//! child process (stdio) or a remote address (Streamable HTTP, whose event streams have a parser of their own); what
+//! of that the gateway needs for its own conversations is in [`web`] and [`events`].
 //! [`serve`] is the other side: a small server over any reader and writer, for the built-in server and for the
 //! stand-in that explains why a real one could not be started. Nothing here reads the environment, writes a file or prints.
 

@@ -86,8 +86,8 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirror>) -> b
 
 fn annotated(property: &Value, path: &[String], found: &mut Vec<Mirror>) -> bool {
     let Some(annotation) = property.get(ANNOTATION) else { return true };
-    // The rules exclude `number`, which the conformance suite's own tools have.
-    let is_primitive = matches!(property["type"].as_str(), Some("string" | "integer" | "boolean" | "number"));
+    // The rules exclude `number`.
+    let is_primitive = matches!(property["type"].as_str(), Some("string" | "integer" | "boolean"));
     let name = annotation.as_str().filter(|name| !name.is_empty());
     let header = name.and_then(|name| HeaderName::from_bytes(format!("mcp-param-{name}").as_bytes()).ok());
     match header {
@@ -185,6 +185,7 @@ mod tests {
             format!(r#"{{"a":{}}}"#, annotated("5")),
             format!(r#"{{"a":{good},"b":{}}}"#, annotated("\"a\"")),
             r#"{"a":{"type":"array","x-mcp-header":"A"}}"#.to_owned(),
+            r#"{"a":{"type":"number","x-mcp-header":"A"}}"#.to_owned(),
             format!(r#"{{"a":{{"type":"array","items":{good}}}}}"#),
             format!(r#"{{"a":{{"oneOf":[{good}]}}}}"#),
         ] {

@@ -1,6 +1,7 @@
 //! Where a remote server is, and the client that reaches it.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use reqwest::header::HeaderMap;
 use reqwest::{Certificate, Client, Identity, Url};
@@ -11,6 +12,10 @@ use crate::secrets::Value;
 
 /// The longest file of certificates or of a key.
 const PEM_LIMIT: u64 = 1024 * 1024;
+
+/// How long a connection is kept for the next request. Node's servers close theirs after 5 s, and a call that meets the
+/// end of its connection can't be repeated: nobody knows whether it arrived.
+const IDLE: Duration = Duration::from_secs(4);
 
 /// Where a remote server is. It holds resolved secrets, so it can't be printed.
 pub(in crate::gateway) struct Target {
@@ -64,7 +69,7 @@ impl Target {
             self.identity.as_ref().map(|(certificate, key)| identity(certificate, key)).transpose()?;
         let client = web::client(&url, |mut builder| {
             // A request may take as long as it wants; a connection that nobody accepts may not.
-            builder = builder.connect_timeout(super::PATIENCE);
+            builder = builder.connect_timeout(super::PATIENCE).pool_idle_timeout(IDLE);
             if !certificates.is_empty() {
                 builder = builder.tls_certs_merge(certificates.clone());
             }

@@ -191,6 +191,36 @@ fn with_sessions_a_cancellation_is_sent_and_an_end_without_answer_is_no_error() 
 }
 
 #[test]
+fn a_request_that_waits_for_its_turn_is_never_sent_once_it_is_cancelled() {
+    let (release, is_released) = mpsc::channel::<()>();
+    let is_released = Mutex::new(is_released);
+    let server = Server::new(move |request, stream| {
+        // Closed, it lets everybody go.
+        let _ = is_released.lock().unwrap().recv_timeout(Duration::from_secs(10));
+        json(stream, &answer_to(request, "{}"));
+    });
+    drive(async {
+        let mut driven = Driven::http(&server).await;
+        let ask = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"a"}}"#);
+        for id in 0..102 {
+            driven.send(&ask(id));
+        }
+        server.has_seen(100).await;
+        assert_eq!(driven.remote.unsent(), 2 * ask(100).len());
+        driven.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":100}}"#);
+        drop(release);
+        let mut answers = Vec::new();
+        for _ in 0..101 {
+            answers.push(driven.line().await);
+        }
+        driven.is_silent().await;
+        assert!(!answers.iter().any(|answer| answer.contains("\"id\":100,")));
+        assert!(answers.iter().any(|answer| answer.contains("\"id\":101,")));
+        assert_eq!((server.requests().len(), driven.remote.unsent()), (101, 0));
+    });
+}
+
+#[test]
 fn a_subscription_stays_open_until_the_agent_has_said_all() {
     let server = Server::new(|_, stream| {
         open_stream(stream);

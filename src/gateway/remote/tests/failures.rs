@@ -156,6 +156,26 @@ fn only_redirections_within_the_origin_are_followed() {
     });
 }
 
+#[test]
+fn a_refused_initialize_is_no_server_unless_the_server_answers_it() {
+    let refused = |status: &'static str, body: &'static str| {
+        Server::new(move |_, stream| reply(stream, status, "Content-Type: application/json\r\n", body))
+    };
+    drive(async {
+        let mut driven = Driven::http(&refused("401 Unauthorized", "")).await;
+        driven.send(INITIALIZE);
+        assert_eq!(
+            driven.ended().await,
+            "does not accept its credentials (401 Unauthorized); with route = \"direct\" an agent that can sign in does so by itself"
+        );
+        let error = r#"{"jsonrpc":"2.0","id":"i","error":{"code":-32602,"message":"no such revision"}}"#;
+        let mut driven = Driven::http(&refused("400 Bad Request", error)).await;
+        driven.send(INITIALIZE);
+        assert_eq!(driven.line().await, error);
+        driven.is_silent().await;
+    });
+}
+
 /// An address at which nobody listens.
 fn closed() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -77,6 +77,17 @@ fn the_stream_is_the_server() {
 }
 
 #[test]
+fn without_initialize_there_is_no_server() {
+    let (server, _says) = server("messages".into());
+    drive(async {
+        let mut driven = Driven::start(target(&server.url, Transport::Sse));
+        driven.has_started().await;
+        driven.send(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"method":"refused"}}"#);
+        assert_eq!(driven.ended().await, "answered with HTTP 400 Bad Request: `no`");
+    });
+}
+
+#[test]
 fn messages_go_to_no_other_origin() {
     let other = Server::new(|_, stream| accepted(stream));
     let (server, _says) = server(other.url.clone());
