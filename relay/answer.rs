@@ -79,3 +79,17 @@ pub(crate) fn notification(method: &str) -> Vec<u8> {
 pub(crate) fn raw(id: &RawValue) -> String {
     id.get().into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_way_is_told_from_everything_else() {
+        assert_eq!(
+            transport_error("\"q\"", "web \"broke\" off", true),
+            br#"{"jsonrpc":"2.0","id":"q","error":{"code":-32083,"message":"squire: web \"broke\" off","data":{"by":"squire","completed":"perhaps"}}}"#
+        );
+        assert!(transport_error("1", "", false).ends_with(br#""completed":"no"}}}"#));
+    }
+}

@@ -10,7 +10,7 @@ use tokio::sync::{SemaphorePermit, oneshot};
 use tokio::time::timeout;
 
 use super::body::Body;
-use super::failure::Failure;
+use super::failure::{Failure, Refusal};
 use super::flights::LISTEN;
 use super::link::Link;
 use super::outgoing::Outgoing;
@@ -35,15 +35,18 @@ async fn deliver(link: &Link, outgoing: &Outgoing) -> Result<(), Failure> {
     let begins = outgoing.method == "notifications/initialized";
     let generation = link.session.generation();
     let reply = link.post(outgoing).await?;
-    if link.session.is_lost(&reply, outgoing) {
-        drop(reply);
+    if reply.status().is_success() {
+        if begins {
+            link.session.begin();
+        }
+        return Ok(());
+    }
+    if link.session.is_lost(&Refusal::read(reply).await, outgoing) {
         revive(link, generation).await?;
         // A new session has begun already, and has asked nothing yet.
         if !begins && !outgoing.method.is_empty() {
             link.post(outgoing).await?;
         }
-    } else if begins && reply.status().is_success() {
-        link.session.begin();
     }
     Ok(())
 }
@@ -72,28 +75,40 @@ async fn converse(
     opened: oneshot::Sender<()>,
     place: &mut Option<SemaphorePermit<'_>>,
 ) -> Result<(), Failure> {
-    let generation = link.session.generation();
-    let mut reply = link.post(outgoing).await?;
-    // Who does not know the session has not read the request either.
-    if link.session.is_lost(&reply, outgoing) {
-        revive(link, generation).await?;
-        reply = link.post(outgoing).await?;
-    }
+    let reply = match accepted(link, outgoing).await? {
+        Ok(reply) => reply,
+        Err(refusal) => {
+            let error = outgoing.id.as_ref().and_then(|id| refusal.error(id, &link.secrets));
+            let error = error.ok_or_else(|| link.refused(&refusal))?;
+            land(link, outgoing, place);
+            link.say(error).await;
+            return Ok(());
+        }
+    };
     if outgoing.method == "initialize" {
         link.session.adopt(&reply);
     }
     drop(opened);
-    if !reply.status().is_success() {
-        let error = link.refusal(reply, outgoing.id.as_deref()).await?;
-        land(link, outgoing, place);
-        link.say(error).await;
-        return Ok(());
-    }
     match link.transport {
         Transport::Http => answered(link, outgoing, reply, place).await,
         // The answer comes on the stream.
         Transport::Sse => Ok(()),
     }
+}
+
+/// Posts a request, once more where the session was lost: who does not know the session has not read the request.
+async fn accepted(link: &Link, outgoing: &Outgoing) -> Result<Result<Response, Refusal>, Failure> {
+    let generation = link.session.generation();
+    let mut reply = link.post(outgoing).await?;
+    if !reply.status().is_success() {
+        let refusal = Refusal::read(reply).await;
+        if !link.session.is_lost(&refusal, outgoing) {
+            return Ok(Err(refusal));
+        }
+        revive(link, generation).await?;
+        reply = link.post(outgoing).await?;
+    }
+    if reply.status().is_success() { Ok(Ok(reply)) } else { Ok(Err(Refusal::read(reply).await)) }
 }
 
 fn land(link: &Link, outgoing: &Outgoing, place: &mut Option<SemaphorePermit<'_>>) {

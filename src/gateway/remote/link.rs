@@ -4,16 +4,15 @@ use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Method, Response, StatusCode, Url};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 
-use super::PATIENCE;
-use super::failure::Failure;
+use super::failure::{Failure, Refusal};
 use super::flights::Flights;
 use super::mirrors::Mirrors;
-use super::outgoing::{Outgoing, as_error_of};
+use super::outgoing::Outgoing;
 use super::session::Session;
 use super::target::{Access, Target, Transport};
 use crate::gateway::upstream::{Events, FromServer};
@@ -28,8 +27,6 @@ const STREAM: HeaderValue = HeaderValue::from_static("text/event-stream");
 const REDIRECTIONS: usize = 5;
 /// How many requests are open at once; more of them wait for their turn.
 const PLACES: usize = 100;
-/// How much of a reply that is no success is read.
-const REFUSAL_LIMIT: usize = 64 * 1024;
 /// The longest that the end of a session is waited for.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -188,26 +185,9 @@ impl Link {
         Err(Failure::undone(format!("redirects more than {REDIRECTIONS} times within {origin}")))
     }
 
-    /// What a reply that is no success says: a JSON-RPC error for this request, or a failure.
-    pub(super) async fn refusal(&self, mut reply: Response, id: Option<&str>) -> Result<Vec<u8>, Failure> {
-        let mut body = Vec::new();
-        // What of it comes in time is enough.
-        let _ = timeout(PATIENCE, async {
-            while body.len() < REFUSAL_LIMIT
-                && let Ok(Some(piece)) = reply.chunk().await
-            {
-                body.extend_from_slice(&piece);
-            }
-        })
-        .await;
-        let status = reply.status();
-        let is_access = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-        if let Some(error) = id.filter(|_| !is_access).and_then(|id| as_error_of(&body, id)) {
-            return Ok(error);
-        }
-        let has_credentials = self.headers.contains_key(reqwest::header::AUTHORIZATION);
-        let quoted = web::quote(&body, &self.secrets);
-        Err(Failure::refused(status, reply.headers(), &quoted, has_credentials))
+    /// What a reply that is no success means.
+    pub(super) fn refused(&self, refusal: &Refusal) -> Failure {
+        refusal.failure(self.headers.contains_key(AUTHORIZATION), &self.secrets)
     }
 
     /// Ends the session: best effort, as servers may refuse it and forget sessions by themselves.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::mirrors::{self, Mirrors};
-use crate::mcp::web::PROTOCOL;
+use crate::mcp::web::{self, PROTOCOL};
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
@@ -167,8 +167,8 @@ fn response(text: &str) -> Option<(Key, &str)> {
     Some((key, envelope.result.map_or("null", RawValue::get)))
 }
 
-/// A body that is a JSON-RPC error, with the id of the request that it is for.
-pub(super) fn as_error_of(body: &[u8], id: &str) -> Option<Vec<u8>> {
+/// A body that is a JSON-RPC error, with the id of the request that it is for and without the secrets that it repeats.
+pub(super) fn as_error_of(body: &[u8], id: &str, secrets: &[String]) -> Option<Vec<u8>> {
     #[derive(Deserialize)]
     struct Refusal<'a> {
         #[serde(borrow)]
@@ -182,7 +182,7 @@ pub(super) fn as_error_of(body: &[u8], id: &str) -> Option<Vec<u8>> {
     let refusal: Refusal<'_> = serde_json::from_slice(body).ok()?;
     // Many servers have errors of another shape.
     serde_json::from_str::<Coded>(refusal.error.get()).ok()?;
-    let error = refusal.error.get().replace(['\n', '\r'], " ");
+    let error = web::without(refusal.error.get(), secrets).replace(['\n', '\r'], " ");
     Some(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}").into_bytes())
 }
 
@@ -233,9 +233,9 @@ mod tests {
 
     #[test]
     fn an_error_gets_the_id_of_its_request() {
-        let body = b"{\"id\":null,\n\"error\":{\"code\": -1,\n\"message\":\"m\"}}";
-        let line = as_error_of(body, "\"q\"").unwrap();
-        assert_eq!(line, br#"{"jsonrpc":"2.0","id":"q","error":{"code": -1, "message":"m"}}"#);
-        assert!(as_error_of(br#"{"error":"invalid_token"}"#, "1").is_none());
+        let body = b"{\"id\":null,\n\"error\":{\"code\": -1,\n\"message\":\"very-secret m\"}}";
+        let line = as_error_of(body, "\"q\"", &["very-secret".into()]).unwrap();
+        assert_eq!(line, br#"{"jsonrpc":"2.0","id":"q","error":{"code": -1, "message":"[hidden] m"}}"#);
+        assert!(as_error_of(br#"{"error":"invalid_token"}"#, "1", &[]).is_none());
     }
 }

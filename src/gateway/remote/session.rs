@@ -8,12 +8,13 @@ use reqwest::header::HeaderValue;
 use reqwest::{Response, StatusCode};
 use serde::Deserialize;
 use tokio::sync::{Mutex, watch};
+use tokio::time::timeout;
 
-use super::MESSAGE_LIMIT;
 use super::body::Body;
-use super::failure::Failure;
+use super::failure::{Failure, Refusal};
 use super::link::Link;
 use super::outgoing::Outgoing;
+use super::{MESSAGE_LIMIT, PATIENCE};
 use crate::mcp::web::{self, SESSION};
 
 /// How long a stream is left alone after its end where the server does not say.
@@ -107,9 +108,9 @@ impl Session {
         self.begun.send_modify(|count| *count += 1);
     }
 
-    /// Whether a reply says that the server has forgotten the session.
-    pub(super) fn is_lost(&self, reply: &Response, outgoing: &Outgoing) -> bool {
-        reply.status() == StatusCode::NOT_FOUND
+    /// Whether the server has forgotten the session that a message was sent in.
+    pub(super) fn is_lost(&self, refusal: &Refusal, outgoing: &Outgoing) -> bool {
+        refusal.is_of_session()
             && !outgoing.is_modern()
             && outgoing.method != "initialize"
             && self.id.borrow().is_some()
@@ -117,32 +118,37 @@ impl Session {
 }
 
 /// Begins the session again, once for all who have seen that it is lost: the agent's own `initialize` is repeated, and
-/// its answer kept from the agent.
+/// its answer kept from the agent. Nothing that met the loss was done, so that a failure says `no`.
 pub(super) async fn revive(link: &Link, seen: u64) -> Result<(), Failure> {
-    let session = &link.session;
-    let _turn = session.reviving.lock().await;
-    if session.generation() != seen {
+    let _turn = link.session.reviving.lock().await;
+    if link.session.generation() != seen {
         return Ok(());
     }
+    let outcome = timeout(PATIENCE, begin_again(link)).await;
+    let outcome = outcome.unwrap_or_else(|_| Err(Failure::undone("did not answer in time")));
+    outcome.map_err(|failure| {
+        Failure::undone(format!("has forgotten the session; asked to begin again, it {}", failure.sentence))
+    })
+}
+
+async fn begin_again(link: &Link) -> Result<(), Failure> {
+    let session = &link.session;
     let hello = session.hello.borrow().clone();
-    let lost = |why: &str| Failure::undone(format!("has forgotten the session, and {why}"));
-    let hello = hello.ok_or_else(|| lost("it can't be begun again"))?;
-    let reply = link.post(&hello).await.map_err(|failure| lost(&failure.sentence))?;
+    let hello = hello.ok_or_else(|| Failure::undone("can't: the agent has not begun one"))?;
+    let reply = link.post(&hello).await?;
     if !reply.status().is_success() {
-        let refusal = link.refusal(reply, None).await;
-        return Err(lost(&refusal.err().map_or_else(String::new, |failure| failure.sentence)));
+        return Err(link.refused(&Refusal::read(reply).await));
     }
     let id = reply.headers().get(SESSION).cloned();
-    let result = welcome(link, &hello, reply).await.map_err(|failure| lost(&failure.sentence))?;
-    let result = result.ok_or_else(|| lost("refused to begin again"))?;
+    let result = welcome(link, &hello, reply).await?.ok_or_else(|| Failure::undone("refused"))?;
     *session.id.borrow_mut() = id;
     session.agree(&result);
     let initialized = session.initialized.borrow().clone();
     if let Some(initialized) = initialized {
-        link.post(&initialized).await.map_err(|failure| lost(&failure.sentence))?;
+        link.post(&initialized).await?;
         session.begin();
     }
-    session.generation.set(seen + 1);
+    session.generation.set(session.generation.get() + 1);
     Ok(())
 }
 

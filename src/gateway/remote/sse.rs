@@ -6,7 +6,7 @@ use reqwest::Response;
 
 use super::MESSAGE_LIMIT;
 use super::body::on_one_line;
-use super::failure::Failure;
+use super::failure::{Failure, Refusal};
 use super::link::Link;
 use super::outgoing::responses;
 use super::session::is_stream;
@@ -24,8 +24,7 @@ impl Stream {
     pub(super) async fn open(link: &Link) -> Result<Self, String> {
         let reply = link.listen(None).await.map_err(|failure| failure.sentence)?;
         if !reply.status().is_success() {
-            let refusal = link.refusal(reply, None).await;
-            return Err(refusal.err().map_or_else(String::new, |failure| failure.sentence));
+            return Err(link.refused(&Refusal::read(reply).await).sentence);
         }
         if !is_stream(&reply) {
             return Err("is no MCP endpoint with SSE: its answer is no event stream".into());
