@@ -73,6 +73,9 @@ fn the_stream_is_the_server() {
         assert_eq!(driven.line().await, r#"{"method":"n"}"#);
         says.send(String::new()).unwrap();
         assert_eq!(driven.ended().await, "closed its stream");
+        // Whoever stops it meanwhile hears of no second end.
+        driven.remote.stop();
+        driven.is_silent().await;
     });
 }
 
