@@ -49,6 +49,13 @@ pub(crate) fn error(id: Option<&str>, code: i32, sentence: &str, completed: Comp
     .into_bytes()
 }
 
+/// An error for a request whose way to a remote server failed; the id as it stands in the request. The sentence begins
+/// with the server's name; `perhaps` says that the server may have done what it was asked.
+pub fn transport_error(id: &str, sentence: &str, perhaps: bool) -> Vec<u8> {
+    let completed = if perhaps { Completed::Perhaps } else { Completed::No };
+    error(Some(id), code::TRANSPORT, &format!("squire: {sentence}"), completed)
+}
+
 /// A result for a request of this id, from JSON text.
 pub(crate) fn result(id: &str, result: &str) -> Vec<u8> {
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}").into_bytes()
@@ -71,4 +78,18 @@ pub(crate) fn notification(method: &str) -> Vec<u8> {
 /// An id as it stands in the message that is answered.
 pub(crate) fn raw(id: &RawValue) -> String {
     id.get().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_way_is_told_from_everything_else() {
+        assert_eq!(
+            transport_error("\"q\"", "web \"broke\" off", true),
+            br#"{"jsonrpc":"2.0","id":"q","error":{"code":-32083,"message":"squire: web \"broke\" off","data":{"by":"squire","completed":"perhaps"}}}"#
+        );
+        assert!(transport_error("1", "", false).ends_with(br#""completed":"no"}}}"#));
+    }
 }

@@ -28,7 +28,7 @@ mod supervision;
 mod tools;
 
 pub use action::{Action, Call, Note, Outcome};
-pub use answer::code;
+pub use answer::{code, transport_error};
 pub use policy::{Allows, Policy, Seal, Spill};
 pub use relay::Relay;
 pub use supervision::backoff;

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use libfuzzer_sys::fuzz_target;
-use squire::mcp::Events;
+use squire::mcp::{Event, Events};
 
 fuzz_target!(|data: &[u8]| {
     let [limit, size, body @ ..] = data else { return };
@@ -31,5 +31,6 @@ fn without_first_newlines(events: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
 fn read(body: &[u8], size: usize, limit: usize) -> (Vec<Vec<u8>>, bool) {
     let (mut events, mut ready) = (Events::new(limit), VecDeque::new());
     let read = body.chunks(size).try_for_each(|piece| events.push(piece, &mut ready));
-    (ready.into(), read.is_err())
+    let data = ready.into_iter().filter(|event: &Event| event.is_message()).map(|event| event.data);
+    (data.collect(), read.is_err())
 }

@@ -13,6 +13,8 @@ mod environment;
 mod lines;
 mod policy;
 mod program;
+#[cfg_attr(not(test), expect(dead_code, reason = "the next step gives it to the engine"))]
+mod remote;
 mod spill;
 mod start;
 mod stderr;

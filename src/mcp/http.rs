@@ -1,27 +1,19 @@
 //! A server at a remote address: Streamable HTTP (revisions 2025-03-26 to 2025-11-25, transports).
 
 use std::collections::VecDeque;
-use std::error::Error as _;
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, WWW_AUTHENTICATE};
-use reqwest::{Client, ClientBuilder, Method, RequestBuilder, Response, StatusCode, Url, redirect};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
+use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
 use super::LINE_LIMIT;
 use super::connection::{Connection, Wait};
 use super::error::{Error, Evidence};
-use super::events::Events;
+use super::events::{Event, Events};
 use super::message::{self, Incoming};
-use crate::printable::{excerpt, printable};
-
-const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-const PROTOCOL: HeaderName = HeaderName::from_static("mcp-protocol-version");
-
-/// How much of a body that is no message is read and quoted, in bytes and in characters.
-const QUOTED_BYTES: usize = 4096;
-const QUOTED: usize = 200;
+use super::web::{self, PROTOCOL, QUOTED_BYTES, SESSION, causes, client, resource_metadata, text};
 
 /// The longest that the end of a session is waited for.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -46,7 +38,7 @@ impl Remote {
         let url = Url::parse(url).map_err(|error| broken(&format!("its address is not valid ({error})")))?;
         Ok(Self {
             runtime: Builder::new_current_thread().enable_all().build().map_err(|error| broken(&error))?,
-            client: client(&url).map_err(|error| broken(&causes(error)))?,
+            client: client(&url, |builder| builder).map_err(|error| broken(&causes(error)))?,
             url,
             headers: header_map(headers)?,
             session: None,
@@ -78,8 +70,7 @@ impl Remote {
             self.session = Some(session.clone());
         }
         let content_type = text(reply.headers(), &CONTENT_TYPE);
-        let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        match kind.as_str() {
+        match web::media_type(reply.headers()).as_str() {
             "text/event-stream" => self.stream = Some((reply, Events::new(LINE_LIMIT))),
             "application/json" => {
                 let body = self.within(wait, body(&mut reply, LINE_LIMIT))?;
@@ -116,16 +107,7 @@ impl Remote {
 
     /// The beginning of `body`, printable; a secret that the server repeats is taken out.
     fn quote(&self, body: &[u8]) -> String {
-        let mut text = String::from_utf8_lossy(body).into_owned();
-        for value in self.headers.values().filter_map(|value| value.to_str().ok()) {
-            for secret in [value, value.rsplit(' ').next().unwrap_or_default()] {
-                // Shorter values are no secrets, and would tear other words apart.
-                if secret.len() >= 8 {
-                    text = text.replace(secret, "[hidden]");
-                }
-            }
-        }
-        excerpt(text.as_bytes(), QUOTED)
+        web::quote(body, &web::secrets(&self.headers, &self.url))
     }
 }
 
@@ -158,7 +140,9 @@ impl Connection for Remote {
             };
             let piece = self.within(wait, async { reply.chunk().await.map_err(unreachable) })?;
             if let Some(piece) = piece {
-                events.push(&piece, &mut self.ready)?;
+                let mut ready = VecDeque::new();
+                events.push(&piece, &mut ready)?;
+                self.ready.extend(ready.into_iter().filter(Event::is_message).map(|event| event.data));
                 self.stream = Some((reply, events));
             }
         }
@@ -180,38 +164,12 @@ impl Connection for Remote {
     }
 }
 
-/// The client for `url`: no redirects, and no proxy where the server is this machine.
-fn client(url: &Url) -> reqwest::Result<Client> {
-    // An error says that a provider is installed already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let builder = || {
-        let builder = ClientBuilder::new()
-            .redirect(redirect::Policy::none())
-            .user_agent(concat!("squire/", env!("CARGO_PKG_VERSION")));
-        if is_loopback(url) { builder.no_proxy() } else { builder }
-    };
-    match builder().build() {
-        // A container without certificates can still talk to its own network.
-        Err(_) if url.scheme() == "http" => builder().tls_certs_only([]).build(),
-        outcome => outcome,
-    }
-}
-
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let address = host.trim_start_matches('[').trim_end_matches(']').parse();
-    host == "localhost" || address.is_ok_and(|address: std::net::IpAddr| address.is_loopback())
-}
-
 /// The headers of every request. Errors name the header, never its value.
 fn header_map(headers: &[(String, String)]) -> Result<HeaderMap, Error> {
     let mut map = HeaderMap::new();
     for (name, value) in headers {
-        let invalid = |what| Error::Transport(format!("header `{}` has an invalid {what}", printable(name)));
-        let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| invalid("name"))?;
-        let mut value = HeaderValue::from_str(value).map_err(|_| invalid("value"))?;
-        value.set_sensitive(true);
-        map.append(key, value);
+        let (name, value) = web::header(name, value)?;
+        map.append(name, value);
     }
     Ok(map)
 }
@@ -228,33 +186,7 @@ async fn body(reply: &mut Response, limit: usize) -> Result<Vec<u8>, Error> {
 }
 
 fn unreachable(error: reqwest::Error) -> Error {
-    let verb = if error.is_connect() { "could not be reached" } else { "broke off" };
-    Error::Transport(format!("{verb}: {}", causes(error)))
-}
-
-/// The error and what caused it, without the address, which may hold a secret.
-fn causes(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    let mut sentence = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        sentence = format!("{sentence}: {inner}");
-        cause = inner.source();
-    }
-    printable(&sentence)
-}
-
-fn text(headers: &HeaderMap, name: &HeaderName) -> String {
-    headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).unwrap_or_default()
-}
-
-/// The address in `WWW-Authenticate: Bearer resource_metadata="…"` (RFC 9728, section 5.1).
-fn resource_metadata(headers: &HeaderMap) -> Option<String> {
-    let challenges = headers.get_all(WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok());
-    let mut values = challenges.filter_map(|challenge| challenge.split_once("resource_metadata="));
-    let value = values.next()?.1;
-    let end = |stops: &'static [char]| move |text: &str| text.split(stops).next().map(str::to_owned);
-    value.strip_prefix('"').map_or_else(|| end(&[',', ' '])(value), end(&['"']))
+    Error::Transport(web::unreachable(error))
 }
 
 #[cfg(test)]

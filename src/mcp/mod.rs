@@ -2,14 +2,15 @@
 //!
 //! [`message`] knows the shape of JSON-RPC messages and [`lines`] cuts a byte stream into them; both are pure.
 //! [`inspect`] is the client that connects, lists the tools and leaves: it talks over a connection, which is a
-//! child process (stdio) or a remote address (Streamable HTTP, whose event streams have a parser of their own).
+//! child process (stdio) or a remote address (Streamable HTTP, whose event streams have a parser of their own); what
+//! of that the gateway needs for its own conversations is in [`web`] and [`events`].
 //! [`serve`] is the other side: a small server over any reader and writer, for the built-in server and for the
 //! stand-in that explains why a real one could not be started. Nothing here reads the environment, writes a file or prints.
 
 mod client;
 mod connection;
 mod error;
-mod events;
+pub(crate) mod events;
 mod groups;
 mod http;
 pub mod lines;
@@ -18,12 +19,13 @@ pub mod message;
 mod noise;
 mod server;
 mod stdio;
+pub(crate) mod web;
 
 use std::time::Duration;
 
 pub use client::{Endpoint, Identity, Listing, Tool, inspect};
 pub use error::{Error, Evidence};
-pub use events::Events;
+pub use events::{Event, Events};
 pub use groups::Groups;
 pub use server::{Call, Reply, Service, ServiceTool, serve};
 

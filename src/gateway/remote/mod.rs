@@ -1,0 +1,203 @@
+//! A server at a remote address: Streamable HTTP of every revision, and the HTTP with SSE that came before it.
+//!
+//! [`Remote`] is the engine's way to it. Each start is a [`Link`] of its own with one task, which takes the agent's
+//! messages in their order; every request has a task more until it is answered. A failed request is answered by an
+//! error and nothing else; only without `initialize`, or without the one stream of SSE, there is no server.
+
+mod body;
+mod exchange;
+mod failure;
+mod flights;
+mod link;
+mod mirrors;
+mod outgoing;
+mod session;
+mod sse;
+mod target;
+
+#[cfg(test)]
+mod tests;
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
+use tokio::task::{JoinHandle, JoinSet, spawn_local};
+
+use self::exchange::{ask, tell};
+use self::link::Link;
+use self::outgoing::Outgoing;
+use self::sse::Stream;
+pub(super) use self::target::{Target, Transport};
+use super::upstream::{Events, FromServer, Upstream};
+
+/// The longest message from a server, in bytes.
+const MESSAGE_LIMIT: usize = 64 * 1024 * 1024;
+/// How long a connection, and the receipt of a notification, is waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the answer to a cancelled request is still taken.
+const FORGOTTEN: Duration = Duration::from_secs(60);
+
+/// The way to a remote server.
+pub(super) struct Remote {
+    target: Target,
+    unsent: Rc<Cell<usize>>,
+    running: Option<Running>,
+}
+
+struct Running {
+    link: Rc<Link>,
+    /// None once the agent has said all.
+    lines: Option<UnboundedSender<(Vec<u8>, Load)>>,
+    task: JoinHandle<()>,
+}
+
+/// A message's part of what is not on its way yet.
+struct Load {
+    unsent: Rc<Cell<usize>>,
+    bytes: usize,
+}
+
+impl Load {
+    fn new(unsent: &Rc<Cell<usize>>, bytes: usize) -> Self {
+        unsent.set(unsent.get() + bytes);
+        Self { unsent: Rc::clone(unsent), bytes }
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        self.unsent.set(self.unsent.get().saturating_sub(self.bytes));
+    }
+}
+
+impl Remote {
+    /// The way to a server that nobody has asked for anything yet.
+    pub(super) fn new(target: Target) -> Self {
+        Self { target, unsent: Rc::default(), running: None }
+    }
+}
+
+impl Upstream for Remote {
+    fn start(&mut self, number: u64, events: Events) {
+        if let Some(before) = self.running.take() {
+            before.task.abort();
+        }
+        match Link::new(&self.target, number, events.clone()) {
+            Ok(link) => {
+                let link = Rc::new(link);
+                let (lines, taken) = unbounded_channel();
+                let task = spawn_local(live(Rc::clone(&link), taken));
+                self.running = Some(Running { link, lines: Some(lines), task });
+            }
+            Err(reason) => {
+                spawn_local(async move { events.send((number, FromServer::Ended(reason))).await });
+            }
+        }
+    }
+
+    fn send(&mut self, line: Vec<u8>) {
+        if let Some(Running { lines: Some(lines), .. }) = &self.running {
+            let load = Load::new(&self.unsent, line.len());
+            // Who has ended has said so.
+            let _ = lines.send((line, load));
+        }
+    }
+
+    fn unsent(&self) -> usize {
+        self.unsent.get()
+    }
+
+    fn stop(&mut self) {
+        let Some(Running { link, task, .. }) = self.running.take() else { return };
+        task.abort();
+        spawn_local(async move {
+            // Nothing follows the end.
+            let _ = task.await;
+            link.farewell().await;
+            link.end("was stopped".into()).await;
+        });
+    }
+
+    fn finish(&mut self) {
+        if let Some(running) = &mut self.running {
+            running.lines.take();
+        }
+    }
+}
+
+/// One conversation, from its start to its end.
+async fn live(link: Rc<Link>, lines: UnboundedReceiver<(Vec<u8>, Load)>) {
+    let conversation = async {
+        match link.transport {
+            Transport::Http => {
+                // Nothing connects before the first message.
+                link.started().await;
+                tokio::select! {
+                    reason = serve(&link, lines) => reason,
+                    () = session::hear(&link) => String::new(),
+                }
+            }
+            Transport::Sse => {
+                let mut stream = match Stream::open(&link).await {
+                    Ok(stream) => stream,
+                    Err(reason) => return reason,
+                };
+                link.started().await;
+                tokio::select! {
+                    reason = serve(&link, lines) => reason,
+                    reason = stream.follow(&link) => reason,
+                }
+            }
+        }
+    };
+    let reason = tokio::select! {
+        reason = conversation => reason,
+        reason = link.failed() => reason,
+    };
+    link.farewell().await;
+    link.end(reason).await;
+}
+
+/// Takes the agent's messages in their order until it has said all and every request is answered.
+async fn serve(link: &Rc<Link>, mut lines: UnboundedReceiver<(Vec<u8>, Load)>) -> String {
+    let mut requests = JoinSet::new();
+    loop {
+        tokio::select! {
+            message = lines.recv() => match message {
+                Some((message, load)) => take(link, message, load, &mut requests).await,
+                None => break,
+            },
+            Some(_) = requests.join_next() => {}
+        }
+    }
+    link.flights.end_idle();
+    link.flights.emptied().await;
+    "was closed".into()
+}
+
+async fn take(link: &Rc<Link>, message: Vec<u8>, load: Load, tasks: &mut JoinSet<()>) {
+    let outgoing = Outgoing::read(message, &link.mirrors.borrow());
+    link.session.remember(&outgoing);
+    if let Some(key) = &outgoing.cancels {
+        if !link.flights.cancel(key) {
+            return;
+        }
+        let (link, key) = (Rc::clone(link), key.clone());
+        tasks.spawn_local(async move {
+            tokio::time::sleep(FORGOTTEN).await;
+            link.flights.forget(&key);
+        });
+    }
+    let Some(key) = outgoing.key.clone() else { return tell(link, &outgoing).await };
+    let is_first = outgoing.method == "initialize";
+    let (opened, open) = oneshot::channel();
+    let task = tasks.spawn_local(ask(Rc::clone(link), outgoing.clone(), load, opened));
+    link.flights.begin(key, &outgoing, task);
+    if is_first {
+        // What follows belongs to the session that the reply names.
+        let _ = open.await;
+    }
+}
