@@ -165,7 +165,7 @@ codes! {
     Policy = "policy" LeftOut,
     /// A reference that can't be resolved, and `--allow-missing`.
     Unresolved = "unresolved" LeftOut,
-    /// The declaration needs what only the relay will do.
+    /// The declaration needs what no gateway does yet.
     NeedsRelay = "needs-relay" LeftOut,
     /// The agent does not speak the server's transport.
     Transport = "transport" LeftOut,

@@ -6,7 +6,6 @@ use crate::support::{Test, many_servers};
 
 const EVERY: &str = "(claude, codex, cursor, opencode, inspect)";
 const USER: &str = "<T>/home/.config/squire/squire.toml";
-const RELAY: &str = "needs the relaying gateway, which this version of squire does not have yet";
 const HELP: &str = "  help: set it, or give it a default as in ${env:NAME:-default}\n";
 
 /// The programs `a` and `b` are there.
@@ -46,12 +45,11 @@ fn every_severity_in_the_order_of_lines_and_agents_merged() {
         "{USER}:1:10: warning: key: the header Authorization would stand in an argument, which every user of the machine can read [exposed] (codex)\n  help: launch it with claude, whose file is private\n\
          {USER}:1:10: warning: key: the header Authorization would stand in a file of the project, which may be committed [exposed] (cursor)\n  help: launch it with claude, whose file is private\n\
          {USER}:1:10: warning: key: the header Authorization would stand in a variable that OpenCode hands to every server it starts [exposed] (opencode)\n  help: launch it with claude, whose file is private\n\
-         {USER}:3:1: warning: key: headers.Authorization holds what looks like a credential in clear [literal-credential]\n  help: squire secret set NAME keeps it; a remote server can use it once squire relays\n\
+         {USER}:3:1: warning: key: headers.Authorization holds what looks like a credential in clear [literal-credential]\n  help: squire secret set NAME, then write ${{secret:NAME}} in its place\n\
          {USER}:4:10: note: slow: Cursor has no place for its timeouts [unenforced] (cursor)\n\
          {USER}:7:1: error: slow: env.A needs ${{env:NOPE}}, which is not set or empty [unset-variable] {EVERY}\n{HELP}\
-         {USER}:8:10: warning: wiki: auth {RELAY} [needs-relay] {EVERY}\n  help: take that out of the declaration, or wait for a later version\n\
-         {USER}:10:1: error: wiki: auth needs the secret `w`, which <T>/home/.config/squire/secrets.toml does not have [unknown-secret]\n  help: squire secret set w\n\
-         2 errors, 5 warnings, 1 note\n"
+         {USER}:10:1: error: wiki: auth needs the secret `w`, which <T>/home/.config/squire/secrets.toml does not have [unknown-secret] {EVERY}\n  help: squire secret set w\n\
+         2 errors, 4 warnings, 1 note\n"
     );
     check(config).stdout(expected).code(1);
 }

@@ -149,7 +149,7 @@ fn authentication_that_clashes_with_headers() {
         "<F>:2:1: [servers.a]: `auth` and `headers` both set X-Api-Key",
     );
     let config = "[servers.a]\nurl = \"https://h.example.com/\"\nauth = { type = \"header\", header = \"X-Key\", secret = \"k\" }\nheaders = { Authorization = \"x\" }\n";
-    assert_eq!(Test::new().config(config).listed(&["name", "state"]), ["a | needs-relay"]);
+    assert_eq!(Test::new().config(config).listed(&["name", "state"]), ["a | on"]);
 }
 
 #[test]
@@ -303,31 +303,31 @@ fn b33_a_project_stays_in_its_directory() {
     }
 }
 
-/// What only the relay will do leaves a server out, with the field that asks for it.
+/// What no gateway does yet leaves a server out, with the field that asks for it; everything else is the gateway's.
 #[test]
 fn what_needs_the_relay_is_said() {
-    for (field, what) in [
-        ("auth = { type = \"bearer\", secret = \"k\" }", "auth"),
-        ("client_cert = \"c\"", "client_cert"),
-        ("client_key = \"c\"", "client_key"),
-        ("ca = \"c\"", "ca"),
-        ("result_limit = 1", "http through the gateway"),
-        ("tools = { allow = [\"*\"] }", "http through the gateway"),
-        ("audit = \"digest\"", "http through the gateway"),
-        ("pin = \"block\"", "pin"),
-        ("timeout = \"1m\"", "the timeout of a remote server"),
-        ("headers = { X = \"${secret:k}\" }", "${secret:k}"),
-        ("headers = { X = \"${env:K}\" }", "a reference in headers.X"),
-        ("route = \"gateway\"", "http through the gateway"),
-    ] {
+    let listed = |field: &str| {
         let test = Test::new().config(&format!("[servers.a]\nurl = \"https://h.example.com/\"\n{field}\n"));
-        assert_eq!(
-            test.listed(&["state", "reason"]),
-            [format!(
-                "needs-relay | {what} needs the relaying gateway, which this version of squire does not have yet"
-            )],
-            "{field}"
-        );
+        test.listed(&["state", "route", "reason"])
+    };
+    assert_eq!(
+        listed("pin = \"block\""),
+        ["needs-relay | gateway | pin needs what the gateway of this version of squire does not have yet"]
+    );
+    for field in [
+        "auth = { type = \"bearer\", secret = \"k\" }",
+        "client_cert = \"c\"",
+        "client_key = \"c\"",
+        "ca = \"c\"",
+        "result_limit = 1",
+        "tools = { allow = [\"*\"] }",
+        "audit = \"digest\"",
+        "timeout = \"1m\"",
+        "headers = { X = \"${secret:k}\" }",
+        "headers = { X = \"${env:K}\" }",
+        "route = \"gateway\"",
+    ] {
+        assert_eq!(listed(field), ["on | gateway | -"], "{field}");
     }
 }
 
@@ -353,9 +353,8 @@ fn what_is_wrong_with_profiles() {
 /// A filter of a profile or of the agent leaves out a server that the agent would reach directly: it is never passed over.
 #[test]
 fn a_filter_is_never_passed_over() {
-    let reason =
-        "a filter of its tools needs the relaying gateway, which this version of squire does not have yet";
-    let config = "[servers.a]\nurl = \"https://h.example.com/\"\n[profiles.p]\nservers = [\"a\"]\ntools.a = { deny = [\"x\"] }\n[profiles.q]\nservers = [\"a\"]\n[agents.codex]\ntools.a = { allow = [\"x\"] }\n";
+    let reason = "a filter narrows its tools, and its route is direct";
+    let config = "[servers.a]\nurl = \"https://h.example.com/\"\nroute = \"direct\"\n[profiles.p]\nservers = [\"a\"]\ntools.a = { deny = [\"x\"] }\n[profiles.q]\nservers = [\"a\"]\n[agents.codex]\ntools.a = { allow = [\"x\"] }\n";
     for (agent, profile, left_out) in
         [("opencode", "p", true), ("opencode", "q", false), ("codex", "p", true), ("codex", "q", true)]
     {

@@ -375,12 +375,7 @@ fn a_server_that_is_not_declared_or_not_on() {
     stands_in(
         fake("pin = \"block\"\n"),
         "a",
-        "pin needs the relaying gateway, which this version of squire does not have yet",
-    );
-    stands_in(
-        Test::new().config("[servers.a]\nurl = \"https://h/mcp\"\nroute = \"gateway\"\n"),
-        "a",
-        "http through the gateway needs the relaying gateway, which this version of squire does not have yet",
+        "pin needs what the gateway of this version of squire does not have yet",
     );
     stands_in(Test::new(), "a", "it is not declared in <T>/home/.config/squire/squire.toml");
 }
@@ -508,8 +503,8 @@ fn the_built_in_server_under_a_launch() {
         let result = check_built_in(&answers);
         assert_eq!(
             result["content"][0]["text"],
-            "squire (builtin): which servers this launch has, and why one is missing\ndocs (http): the docs\ndb (stdio)\nwiki is missing: pin needs the relaying gateway, \
-             which this version of squire does not have yet"
+            "squire (builtin): which servers this launch has, and why one is missing\ndocs (http): the docs\ndb (stdio)\nwiki is missing: pin needs what \
+             the gateway of this version of squire does not have yet"
         );
         assert_eq!(result["structuredContent"]["agent"], agent);
         let servers = result["structuredContent"]["servers"].as_array().unwrap();

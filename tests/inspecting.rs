@@ -92,6 +92,24 @@ fn stdio_and_http_servers_show_their_tools() {
     assert!(http.log().to_lowercase().contains("x-marker"), "{}", http.log());
 }
 
+/// One with a secret and a filter goes through the gateway: the secret is in no file, and the filter holds.
+#[test]
+fn b91_a_remote_server_behind_the_gateway() {
+    let http = HttpServer::start("ok");
+    let run = Test::new()
+        .config(&format!(
+            "[servers.remote]\nurl = \"{}\"\nauth = {{ type = \"header\", header = \"X-Marker\", secret = \"k\" }}\ntools = {{ deny = [\"e*\"] }}\n",
+            http.url
+        ))
+        .secrets("[secrets]\nk = \"S3CR3T\"\n")
+        .args(["launch", "inspect", "--server", "remote"])
+        .stdout("remote (stdio): 1 tool in <n> ms\n  add  Adds two numbers.\n")
+        .stderr("squire: inspect gets 1 of 1: remote\n")
+        .success();
+    nothing_is_left(&run);
+    assert!(http.log().contains("S3CR3T"), "{}", http.log());
+}
+
 #[test]
 fn a_failing_server_is_named_and_the_others_are_shown() {
     let run = Test::new()
@@ -184,12 +202,12 @@ fn quiet_says_nothing_on_stderr() {
 #[test]
 fn what_is_left_out_is_in_the_summary() {
     let run = Test::new()
-        .config("[servers.wiki]\nurl = \"https://example.com/mcp\"\ntimeout = \"1m\"\n[servers.off]\ncommand = \"x\"\ndisabled = true\n")
+        .config("[servers.wiki]\nurl = \"https://example.com/mcp\"\npin = \"block\"\n[servers.off]\ncommand = \"x\"\ndisabled = true\n")
         .args(["launch", "inspect"])
         .stdout(BUILTIN)
         .stderr(
-            "squire: inspect gets 1 of 2: squire; left out: wiki (the timeout of a remote server needs the relaying gateway, \
-             which this version of squire does not have yet)\n",
+            "squire: inspect gets 1 of 2: squire; left out: wiki (pin needs what the gateway \
+             of this version of squire does not have yet)\n",
         )
         .success();
     nothing_is_left(&run);

@@ -89,11 +89,10 @@ fn layers_and_policy_have_their_say() {
     );
     assert_eq!(shown["secrets"], json!(["k"]));
     assert_eq!(shown["environment"], json!({ "base": false, "set": [], "read": [] }));
-    assert_eq!(shown["state"], "needs-relay");
+    assert_eq!(shown["state"], "on");
     let routes = shown["routes"].as_array().unwrap();
     assert_eq!(routes.len(), 6);
-    assert_eq!((&routes[5]["agent"], &routes[5]["route"]), (&json!("mine"), &json!("left-out")));
-    assert!(routes[5]["reason"].as_str().unwrap().starts_with("auth needs the relaying gateway"));
+    assert_eq!((&routes[5]["agent"], &routes[5]["route"]), (&json!("mine"), &json!("gateway")));
 }
 
 #[test]

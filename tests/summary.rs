@@ -15,10 +15,10 @@ transport = \"sse\"
 url = \"https://old.example.com/sse\"
 [servers.key]
 url = \"https://key.example.com/mcp\"
-auth = { type = \"bearer\", secret = \"k\" }
+pin = \"block\"
 [servers.secret]
 url = \"https://secret.example.com/mcp\"
-headers = { X-Token = \"${secret:t}\" }
+pin = \"warn\"
 [servers.odd]
 url = \"https://odd.example.com/$${x}\"
 [servers.db]
@@ -27,7 +27,7 @@ args = [\"stdio\"]
 [profiles.all]
 servers = [\"docs\", \"off\", \"old\", \"key\", \"secret\", \"odd\", \"db\"]
 ";
-const RELAY: &str = "needs the relaying gateway, which this version of squire does not have yet";
+const RELAY: &str = "needs what the gateway of this version of squire does not have yet";
 const ALLOW: &str = "; to let it use them: --allowedTools mcp__docs,mcp__old,mcp__db";
 
 fn launch(agent: &str, program: &str) -> Test {
@@ -36,7 +36,7 @@ fn launch(agent: &str, program: &str) -> Test {
 
 #[test]
 fn b86_every_server_that_is_left_out_is_named_with_its_reason() {
-    let common = format!("off (disabled in squire.toml), key (auth {RELAY}), secret (${{secret:t}} {RELAY})");
+    let common = format!("off (disabled in squire.toml), key (pin {RELAY}), secret (pin {RELAY})");
     launch("claude", "claude")
         .args(["--", "-p", "hi"])
         .stderr(format!(
@@ -48,7 +48,7 @@ fn b86_every_server_that_is_left_out_is_named_with_its_reason() {
         .code(5);
     launch("codex", "codex")
         .stderr(format!(
-            "squire: codex gets 3 of 7: docs, odd, db; left out: off (disabled in squire.toml), old (sse through the gateway {RELAY}), key (auth {RELAY}), secret (${{secret:t}} {RELAY})\n"
+            "squire: codex gets 4 of 7: docs, old, odd, db; left out: off (disabled in squire.toml), key (pin {RELAY}), secret (pin {RELAY})\n"
         ))
         .code(5);
     let run = launch("cursor", "cursor-agent").any_stderr().code(5);
@@ -160,16 +160,14 @@ fn b86_json_is_one_line_on_stderr_that_says_the_same() {
         [
             ("docs", true),
             ("off", false),
-            ("old", false),
+            ("old", true),
             ("key", false),
             ("secret", false),
             ("odd", true),
             ("db", true)
         ]
     );
-    for (name, code) in
-        [("off", "disabled"), ("old", "needs-relay"), ("key", "needs-relay"), ("secret", "needs-relay")]
-    {
+    for (name, code) in [("off", "disabled"), ("key", "needs-relay"), ("secret", "needs-relay")] {
         let of_server = |note: &&Value| note["server"] == name && note["code"] == code;
         assert!(told["notes"].as_array().unwrap().iter().any(|note| of_server(&note)), "{name}: {told}");
     }

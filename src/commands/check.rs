@@ -128,7 +128,7 @@ fn view(
 ) -> Result<AgentView> {
     let mut view = AgentView { agent: agent.name.clone(), ..AgentView::default() };
     let by_default = Selection { agent: Some(agent.name.clone()), ..Selection::default() };
-    let usual = surroundings.resolve(agent, &by_default, environment)?;
+    let usual = surroundings.resolve(agent, &by_default)?;
     let refusal = surroundings.look(agent, &usual, environment, &mut view);
     view.findings.extend(refusal);
 
@@ -137,7 +137,7 @@ fn view(
     let servers: Vec<String> = enabled.map(|entry| entry.server.name.to_string()).collect();
     if !usual.entries.iter().map(|entry| entry.server.name.as_str()).eq(servers.iter().map(String::as_str)) {
         let every = Selection { servers, ..by_default };
-        let mut all = surroundings.resolve(agent, &every, environment)?;
+        let mut all = surroundings.resolve(agent, &every)?;
         all.strict = usual.strict;
         all.strict_origin = usual.strict_origin;
         let refusal = surroundings.look(agent, &all, environment, &mut view);
@@ -163,7 +163,7 @@ fn of_profiles(
             let name = Some(agent.name.clone());
             let selection =
                 Selection { profiles: vec![profile.name.clone()], agent: name, ..Selection::default() };
-            let resolution = surroundings.resolve(agent, &selection, environment)?;
+            let resolution = surroundings.resolve(agent, &selection)?;
             let mut view = AgentView::default();
             // Why a launch with it would be refused is told of the launches that are usual.
             if surroundings.look(agent, &resolution, environment, &mut view).is_some() {

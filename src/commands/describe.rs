@@ -29,7 +29,7 @@ pub fn run(options: &cli::Describe, environment: &Environment) -> Result<Exit> {
                 agent: Some(agent.name.clone()),
                 ..Selection::default()
             };
-            let resolution = surroundings.resolve(&agent, &selection, environment)?;
+            let resolution = surroundings.resolve(&agent, &selection)?;
             let plan = surroundings.plan(&agent, &resolution, &[], environment)?;
             let program = surroundings.program(&agent, &squire(environment)?, environment);
             let delivered = resolution.entries_of(&plan.delivered());

@@ -30,10 +30,10 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
         agent: Some(agent.name.clone()),
         require: options.require.clone(),
     };
-    let mut resolution = surroundings.resolve(&agent, &selection, environment)?;
+    let mut resolution = surroundings.resolve(&agent, &selection)?;
     if ask_about(&resolution, options, &surroundings, environment)? {
         surroundings.judge(environment);
-        resolution = surroundings.resolve(&agent, &selection, environment)?;
+        resolution = surroundings.resolve(&agent, &selection)?;
     }
     resolution.strict |= options.strict;
     resolution.agent_servers = options.agent_servers;

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow};
 use squire_strategies::{AGENTS, Approved, Content, Gateway, Launch, Note, Strategy, Transport};
 
-use crate::config::{self, Directories, Layers, Project, Sources};
+use crate::config::{self, Declaration, Directories, Layers, Project, Sources};
 use crate::environment::{Environment, utf8};
 use crate::files;
 use crate::output::Output;
@@ -151,13 +151,13 @@ impl Surroundings {
     }
 
     /// What a launch of the agent would have, with the transports that the environment chooses.
-    fn resolve(&self, agent: &Agent, selection: &Selection, environment: &Environment) -> Result<Resolution> {
+    fn resolve(&self, agent: &Agent, selection: &Selection) -> Result<Resolution> {
         let speaks = |transport: &Transport| agent.strategy.speaks(transport);
         let mut resolution = resolve(&self.layers, &self.standings, selection, &speaks)?;
         resolution.notes.extend(self.approval_notes.iter().cloned());
-        needs::leave_out_chosen_remote(&mut resolution, environment);
         for entry in resolution.entries.iter_mut().filter(|entry| entry.left_out.is_none()) {
-            entry.server.secret_variables = self.secret_variables(&entry.server.transport);
+            entry.server.secret_variables =
+                self.secret_variables(&entry.server.transport, entry.declaration.as_ref());
         }
         Ok(resolution)
     }
@@ -169,8 +169,8 @@ impl Surroundings {
 
     /// The variables that the sources of a server's secrets read. Without a file that can be read there are none, which
     /// matters nowhere, as then no such server is started.
-    fn secret_variables(&self, transport: &Transport) -> Vec<String> {
-        let used = secrets::used(transport);
+    fn secret_variables(&self, transport: &Transport, declaration: Option<&Declaration>) -> Vec<String> {
+        let used = secrets::of_declaration(transport, declaration);
         if used.is_empty() {
             return Vec::new();
         }

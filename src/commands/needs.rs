@@ -9,7 +9,7 @@ use squire_strategies::{Code, Field, NotChosen, Note, Reference, ResolvedServer,
 use crate::config::{Declaration, Origin, Policy};
 use crate::environment::Environment;
 use crate::findings::OwnCode;
-use crate::resolve::{Resolution, Resolved, needs_relay};
+use crate::resolve::{Resolution, Resolved};
 use crate::secrets::{Lack, Secrets};
 
 const UNSET: &str = "set it, or give it a default as in ${env:NAME:-default}";
@@ -168,20 +168,6 @@ pub(super) fn leave_out_missing(resolution: &mut Resolution, holders: Holders<'_
         if let Some(Missing { sentence, .. }) = holders.missing(entry).into_iter().next() {
             let server = Some(entry.server.name.clone());
             entry.left_out = Some(Note { code: Code::Unresolved, server, sentence, mend: None, place: None });
-        }
-    }
-}
-
-/// Leaves the servers out whose chosen transport the gateway would refuse (case B86).
-pub(super) fn leave_out_chosen_remote(resolution: &mut Resolution, environment: &Environment) {
-    let without_secrets = Holders { environment, secrets: None };
-    for entry in resolution.entries.iter_mut().filter(|entry| entry.left_out.is_none()) {
-        let is_remote = matches!(entry.server.transport, Transport::Dynamic(_))
-            && chosen(&entry.server, environment).is_ok_and(|chosen| chosen.remote().is_some());
-        if is_remote && without_secrets.missing(entry).is_empty() {
-            let server = Some(entry.server.name.clone());
-            let sentence = needs_relay("a remote server that is chosen when it starts");
-            entry.left_out = Some(Note { code: Code::NeedsRelay, server, sentence, mend: None, place: None });
         }
     }
 }

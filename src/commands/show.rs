@@ -114,7 +114,7 @@ fn route(
         ..Selection::default()
     };
     let told = |route, reason| AgentRoute { agent: agent.name.clone(), route, reason };
-    let resolution = surroundings.resolve(agent, &selection, environment)?;
+    let resolution = surroundings.resolve(agent, &selection)?;
     let plan = match surroundings.plan(agent, &resolution, &[], environment) {
         Ok(plan) => plan,
         Err(error) => {

@@ -296,18 +296,18 @@ pub(super) static SERVER: &[Field<ServerField>] = &[
         "How the agent reaches the server: `direct`, itself and with its own OAuth, for plain remote servers; `gateway`, through squire, for everything else. Without it squire chooses.",
     )
     .examples(&[Word("gateway")]),
-    Field::new(ServerField::Auth, "auth", Shape::Auth, "Authentication", "A secret of secrets.toml in a header: of the type bearer in Authorization behind `Bearer `, of the type header in a header of any name.").relay(),
-    Field::new(ServerField::ClientCert, "client_cert", Shape::Text, "Client certificate", "The file of the certificate that squire shows to a remote server.").relay(),
-    Field::new(ServerField::ClientKey, "client_key", Shape::Text, "Client key", "The file of the key of `client_cert`.").relay(),
-    Field::new(ServerField::Ca, "ca", Shape::Text, "Authorities", "The file of the certificate authorities that a remote server is checked against.").relay(),
-    Field::new(ServerField::ResultLimit, "result_limit", Shape::Size, "Limit of results", "The largest result of a tool that reaches the agent.").default(Word("64KiB")).examples(&[Word("256KiB")]).relay(),
-    Field::new(ServerField::Tools, "tools", Shape::Filter, "Tools", "Which tools the agent sees: globs of names to allow and to deny; deny wins.").relay(),
+    Field::new(ServerField::Auth, "auth", Shape::Auth, "Authentication", "A secret of secrets.toml in a header: of the type bearer in Authorization behind `Bearer `, of the type header in a header of any name."),
+    Field::new(ServerField::ClientCert, "client_cert", Shape::Text, "Client certificate", "The file of the certificate that squire shows to a remote server."),
+    Field::new(ServerField::ClientKey, "client_key", Shape::Text, "Client key", "The file of the key of `client_cert`."),
+    Field::new(ServerField::Ca, "ca", Shape::Text, "Authorities", "The file of the certificate authorities that a remote server is checked against."),
+    Field::new(ServerField::ResultLimit, "result_limit", Shape::Size, "Limit of results", "The largest result of a tool that reaches the agent.").default(Word("64KiB")).examples(&[Word("256KiB")]),
+    Field::new(ServerField::Tools, "tools", Shape::Filter, "Tools", "Which tools the agent sees: globs of names to allow and to deny; deny wins."),
     Field::new(ServerField::Grants, "grants", Shape::Grants, "Grants", "A ceiling on what the declaration uses, where it is written: using more is an error."),
     Field::new(ServerField::Remove, "remove", Shape::Boolean, "Remove", "In the local layer: takes the server of a lower layer out.").default(Flag(false)),
     Field::new(ServerField::Trust, "trust", Shape::OneOf(&["trusted", "community"]), "Trust", "How far the declaration is believed: a community server is off until it is approved. Not for a project to say.").examples(&[Word("community")]),
     Field::new(ServerField::MaxRestarts, "max_restarts", Shape::Number, "Restarts", "How many failures in a row the gateway stands."),
     Field::new(ServerField::Sampling, "sampling", Shape::False, "Sampling", "Whether the server may ask the agent's model: squire refuses it.").default(Flag(false)),
-    Field::new(ServerField::Audit, "audit", Shape::OneOf(&["digest", "full", "off"]), "Audit", "What the gateway writes down of each call: a digest of its arguments, the arguments themselves, or nothing at all. Not for a project to say.").default(Word("digest")).relay(),
+    Field::new(ServerField::Audit, "audit", Shape::OneOf(&["digest", "full", "off"]), "Audit", "What the gateway writes down of each call: a digest of its arguments, the arguments themselves, or nothing at all. Not for a project to say.").default(Word("digest")),
     Field::new(ServerField::Spill, "spill", Shape::Boolean, "Whole results", "`false`: a result that is too long for the agent is cut, and kept nowhere. Else the whole of it is in a private file for a day.").default(Flag(true)),
     Field::new(ServerField::Pin, "pin", Shape::OneOf(&["block", "warn", "off"]), "Pin of tools", "What happens when a server changes its tools. Not for a project to say.").relay(),
 ];
@@ -338,8 +338,7 @@ pub(super) static PROFILE: &[Field<ProfileField>] = &[
         Shape::Filters,
         "Tools",
         "Narrower filters of tools, one a server: tools.NAME = { deny = [] }.",
-    )
-    .relay(),
+    ),
     Field::new(
         ProfileField::Require,
         "require",
@@ -373,8 +372,7 @@ pub(super) static AGENT: &[Field<AgentField>] = &[
         Shape::Filters,
         "Tools",
         "Narrower filters of tools for this agent, one a server.",
-    )
-    .relay(),
+    ),
     Field::new(
         AgentField::Strategy,
         "strategy",
@@ -449,8 +447,7 @@ pub(super) static POLICY: &[Field<PolicyField>] = &[
         "Limit of results",
         "The largest result where a server writes none.",
     )
-    .default(Word("64KiB"))
-    .relay(),
+    .default(Word("64KiB")),
     Field::new(
         PolicyField::Spill,
         "spill",

@@ -128,11 +128,8 @@ fn description<Id>(field: &Field<Id>) -> String {
         Shape::Size => " A number of bytes, or a size such as 64KiB or 1MiB.",
         _ => "",
     };
-    let relay = if field.relay {
-        " Only the relaying gateway will act on it, which this version of squire does not have: a server that it concerns is left out."
-    } else {
-        ""
-    };
+    let relay =
+        if field.relay { " No gateway acts on it yet: a server that has one is left out." } else { "" };
     format!("{}{takes}{relay}", field.description)
 }
 

@@ -13,7 +13,6 @@ mod environment;
 mod lines;
 mod policy;
 mod program;
-#[cfg_attr(not(test), expect(dead_code, reason = "the next step gives it to the engine"))]
 mod remote;
 mod spill;
 mod start;
@@ -23,7 +22,7 @@ mod upstream;
 mod warden;
 
 use anyhow::{Context, Result, bail};
-use squire_strategies::{LAUNCH_VARIABLE, Name, SWITCHED_OFF, Source, Stdio, Strategy, Transport};
+use squire_strategies::{LAUNCH_VARIABLE, Name, SWITCHED_OFF, Source, Strategy, Transport};
 
 use crate::cli;
 use crate::config::{self, Declaration, Policy, Project, Sources};
@@ -31,7 +30,7 @@ use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::mcp::Service;
 use crate::output::Output;
-use crate::resolve::{Resolved, Selection, UnknownSelection, community, needs_relay, resolve, strategy};
+use crate::resolve::{Resolved, Selection, UnknownSelection, community, resolve, strategy};
 use crate::runner::live_record;
 use crate::secrets::{self, Lack, Secrets, Values};
 use crate::trust::Court;
@@ -40,9 +39,11 @@ use audit::{Audit, AuditKind};
 use engine::Engine;
 pub(crate) use environment::inherited;
 use program::Program;
+use remote::{Remote, target};
 use spill::SpillFiles;
 use squire_relay::Relay;
 pub(crate) use start::{Held, Starter};
+use upstream::Upstream;
 pub use warden::run as warden;
 
 /// Runs the command.
@@ -88,21 +89,41 @@ fn stand_in(name: &str, reason: String) -> Service {
 /// Stays between the agent and the server until the agent has said all. The error says why there is nothing to start.
 fn relay(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
     let (entry, limits) = declared(options, environment)?;
-    let stdio = chosen(&entry.server.transport, environment)?;
-    let values = secrets(&entry, &stdio, options, environment)?;
-    let project = options.project.as_deref();
-    let starter = Starter { stdio: &stdio, project, environment, held: Held::Values(&values) };
-    // What is wrong before the start gets better by none.
-    starter.command()?;
-    let shown = stdio.command.to_string();
-    let mut upstream = Program::new(environment.squire()?.into(), shown, || starter.command());
+    let transport = chosen(&entry.server.transport, environment)?;
+    let values = secrets(&entry, &transport, options, environment)?;
+    match &transport {
+        Transport::Stdio(stdio) => {
+            let (project, held) = (options.project.as_deref(), Held::Values(&values));
+            let starter = Starter { stdio, project, environment, held };
+            // What is wrong before the start gets better by none.
+            starter.command()?;
+            let (squire, shown) = (environment.squire()?.into(), stdio.command.to_string());
+            let mut upstream = Program::new(squire, shown, || starter.command());
+            relay_to(&mut upstream, &entry, &limits, options, environment)
+        }
+        Transport::Http(remote) | Transport::Sse(remote) => {
+            let is_sse = matches!(transport, Transport::Sse(_));
+            let target = target(remote, is_sse, &entry, environment, Held::Values(&values))?;
+            relay_to(&mut Remote::new(target), &entry, &limits, options, environment)
+        }
+        Transport::Builtin | Transport::Dynamic(_) => bail!("it is no server of its own"),
+    }
+}
+
+fn relay_to(
+    upstream: &mut dyn Upstream,
+    entry: &Resolved,
+    limits: &Policy,
+    options: &cli::Gateway,
+    environment: &Environment,
+) -> Result<Exit> {
     let launch = environment.passed_on(LAUNCH_VARIABLE).and_then(|id| id.to_str());
     let (declaration, state) = (entry.declaration.as_ref(), &options.state);
     let audit = Audit::open(state, launch, &options.agent, &options.name, AuditKind::of(declaration));
-    let mut spill = SpillFiles::new(state, launch, SpillFiles::are_wanted(declaration, &limits));
+    let mut spill = SpillFiles::new(state, launch, SpillFiles::are_wanted(declaration, limits));
     let engine = Engine {
-        relay: Relay::new(policy::of(&entry, !shows_failures(options), audit.seal())),
-        upstream: &mut upstream,
+        relay: Relay::new(policy::of(entry, !shows_failures(options), audit.seal())),
+        upstream,
         spill: &mut spill,
         audit: &audit,
         name: &options.name,
@@ -189,33 +210,27 @@ fn refuse_unrecorded(
     bail!("{reason}; launch again, or in another terminal: squire approve {}", options.name)
 }
 
-/// The program of a transport, or the one that its reference chooses.
-fn chosen(transport: &Transport, environment: &Environment) -> Result<Stdio> {
+/// The transport, or the one that its reference chooses.
+fn chosen(transport: &Transport, environment: &Environment) -> Result<Transport> {
     let value = |source: &Source| match source {
         Source::Environment(name) => {
             environment.passed_on(name).map(|value| value.to_string_lossy().into_owned())
         }
         Source::Secret(_) => None,
     };
-    match transport.chosen(value)?.into_owned() {
-        Transport::Stdio(stdio) => Ok(stdio),
-        Transport::Builtin | Transport::Dynamic(_) => bail!("it is no program"),
-        Transport::Http(_) | Transport::Sse(_) => {
-            bail!("{}", needs_relay("a remote server"))
-        }
-    }
+    Ok(transport.chosen(value)?.into_owned())
 }
 
-/// The values of the secrets that the chosen program refers to, and of no other. A server that is left out never comes
+/// The values of the secrets that the chosen transport refers to, and of no other. A server that is left out never comes
 /// here, so that nothing is fetched for it (case B89).
 fn secrets(
     entry: &Resolved,
-    stdio: &Stdio,
+    transport: &Transport,
     options: &cli::Gateway,
     environment: &Environment,
 ) -> Result<Values> {
-    let transport = Transport::Stdio(stdio.clone());
-    let names = secrets::used(&transport);
+    let declaration = entry.declaration.as_ref().filter(|_| transport.remote().is_some());
+    let names = secrets::of_declaration(transport, declaration);
     if names.is_empty() {
         return Ok(Values::default());
     }

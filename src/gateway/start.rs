@@ -83,7 +83,8 @@ impl<'a> Starter<'a> {
     /// Where the server runs, where that is written.
     pub(crate) fn working_directory(&self) -> Result<Option<PathBuf>> {
         let Some(cwd) = &self.stdio.cwd else { return Ok(None) };
-        let directory = directory(self.expand(cwd).context("cwd")?.expose(), self.environment)?;
+        let directory =
+            below_home(self.expand(cwd).context("cwd")?.expose(), self.environment).context("cwd")?;
         if !directory.is_dir() {
             let shown = cwd.literal().map_or_else(|| cwd.to_string(), |_| directory.display().to_string());
             bail!("cwd: {shown} is no directory");
@@ -92,32 +93,37 @@ impl<'a> Starter<'a> {
     }
 
     fn expand(&self, text: &Text) -> Result<Value> {
-        let mut not_text = None;
-        let expanded = Value::expanded(text, |source| match (source, self.held) {
-            (Source::Environment(name), _) => {
-                let value: OsString = self.environment.passed_on(name)?.to_owned();
-                value.into_string().map_err(|_| not_text = Some(name.clone())).ok().map(Cow::Owned)
-            }
-            (Source::Secret(name), Held::Values(values)) => {
-                values.get(name).map(|value| Cow::Borrowed(value.expose()))
-            }
-            (Source::Secret(_), Held::Placeholders) => Some(Cow::Borrowed("secret")),
-        });
-        match (expanded, not_text) {
-            (_, Some(name)) => bail!("the variable {name} is not UTF-8"),
-            (Ok(expanded), None) => Ok(expanded),
-            (Err(missing), None) => bail!("{missing} is not set"),
+        expand(text, self.environment, self.held)
+    }
+}
+
+/// What a string of a declaration comes out as.
+pub(super) fn expand(text: &Text, environment: &Environment, held: Held<'_>) -> Result<Value> {
+    let mut not_text = None;
+    let expanded = Value::expanded(text, |source| match (source, held) {
+        (Source::Environment(name), _) => {
+            let value: OsString = environment.passed_on(name)?.to_owned();
+            value.into_string().map_err(|_| not_text = Some(name.clone())).ok().map(Cow::Owned)
         }
+        (Source::Secret(name), Held::Values(values)) => {
+            values.get(name).map(|value| Cow::Borrowed(value.expose()))
+        }
+        (Source::Secret(_), Held::Placeholders) => Some(Cow::Borrowed("secret")),
+    });
+    match (expanded, not_text) {
+        (_, Some(name)) => bail!("the variable {name} is not UTF-8"),
+        (Ok(expanded), None) => Ok(expanded),
+        (Err(missing), None) => bail!("{missing} is not set"),
     }
 }
 
 /// A relative directory of the user's layer is below the home directory.
-fn directory(written: &str, environment: &Environment) -> Result<PathBuf> {
+pub(super) fn below_home(written: &str, environment: &Environment) -> Result<PathBuf> {
     let below_home = match written.strip_prefix('~') {
         Some("") => "",
         Some(rest) => rest.strip_prefix('/').unwrap_or(written),
         None if Path::new(written).is_absolute() => return Ok(PathBuf::from(written)),
         None => written,
     };
-    Ok(environment.home().context("cwd: there is no home directory")?.join(below_home))
+    Ok(environment.home().context("there is no home directory")?.join(below_home))
 }

@@ -1,7 +1,7 @@
 //! One declaration becomes one server: transport and route are settled, and what does not fit is a problem.
 
 use squire_strategies::{
-    Code, Dynamic, Note, Remote, ResolvedServer, Route, Source, Stdio, Text, Tier, Transport, masked_address,
+    Code, Dynamic, Note, Remote, ResolvedServer, Route, Stdio, Text, Tier, Transport, masked_address,
 };
 
 use super::{Limits, Resolved, Rules, Standing, left_out, limits};
@@ -336,21 +336,6 @@ fn is_for_the_gateway(declaration: &Declaration) -> bool {
         || is_on(pin.as_ref())
 }
 
-/// What of a declaration no gateway does yet. A program that is chosen when it starts needs nothing of what is written
-/// for the address beside it.
-fn needs(declaration: &Declaration) -> Option<&'static str> {
-    let may_be_program = declaration.command.is_some();
-    let Declaration { auth, client_cert, client_key, ca, pin, .. } = declaration;
-    let used = [
-        ("auth", auth.is_some() && !may_be_program),
-        ("client_cert", client_cert.is_some() && !may_be_program),
-        ("client_key", client_key.is_some() && !may_be_program),
-        ("ca", ca.is_some() && !may_be_program),
-        ("pin", is_on(pin.as_ref())),
-    ];
-    used.into_iter().find(|(_, used)| *used).map(|(field, _)| field)
-}
-
 /// Why a server that needs the user's word does not run.
 fn reason(standing: &Standing) -> Option<String> {
     match standing {
@@ -390,35 +375,10 @@ fn obstacle(
         let word = server.transport.as_str();
         return Some((Code::Transport, format!("the agent does not speak {word}, and its route is direct")));
     }
-    let is_secret = |source: &Source| matches!(source, Source::Secret(_));
-    let as_program = match &server.transport {
-        Transport::Dynamic(Dynamic { stdio: Some(stdio), .. }) => Some(Transport::Stdio(stdio.clone())),
-        Transport::Dynamic(_) => {
-            return Some((Code::NeedsRelay, needs_relay("a remote server that is chosen when it starts")));
-        }
-        Transport::Builtin | Transport::Stdio(_) | Transport::Http(_) | Transport::Sse(_) => None,
-    };
-    let texts = as_program.as_ref().unwrap_or(&server.transport).texts();
-    let mut references = texts.iter().flat_map(|(_, text)| text.references());
-    let is_remote = server.transport.remote().is_some();
-    let what = if let Some(field) = needs(declaration) {
-        field.to_owned()
-    } else if let Some(secret) = references.find(|reference| is_remote && is_secret(&reference.source)) {
-        secret.to_string()
-    } else if is_remote && server.route == Route::Gateway {
-        let referring = texts.iter().find(|(_, text)| text.references().next().is_some());
-        match referring {
-            Some((field, _)) => format!("a reference in {field}"),
-            None if declaration.timeout.is_some() => "the timeout of a remote server".into(),
-            None => format!("{} through the gateway", server.transport.as_str()),
-        }
-    } else {
-        return None;
-    };
-    Some((Code::NeedsRelay, needs_relay(&what)))
+    is_on(declaration.pin.as_ref()).then(|| (Code::NeedsRelay, needs_relay("pin")))
 }
 
-/// The sentence for what only the relay will do.
-pub(crate) fn needs_relay(what: &str) -> String {
-    format!("{what} needs the relaying gateway, which this version of squire does not have yet")
+/// The sentence for what no gateway does yet.
+fn needs_relay(what: &str) -> String {
+    format!("{what} needs what the gateway of this version of squire does not have yet")
 }

@@ -13,7 +13,6 @@ use squire_strategies::{Code, Name, Note, ResolvedServer, Route, Tier, Transport
 
 use crate::config::{Declaration, Filter, Layers, Located, Origin, Policy, Problem, Problems, not_used_for};
 
-pub(crate) use complete::needs_relay;
 pub(crate) use limits::{RESULT_LIMIT, rewrite_of};
 pub(crate) use select::{ALL, settings, strategy, unknown_name};
 pub use select::{Selection, UnknownSelection};

@@ -4,7 +4,6 @@ use std::fmt;
 
 use squire_strategies::{Code, Name, Note, Route, Strategy};
 
-use super::complete::needs_relay;
 use super::{Required, Resolution, Resolved, left_out};
 use crate::config::{AgentSettings, Filter, Layers, Located, Origin, Profile, nearest};
 
@@ -131,13 +130,18 @@ pub(crate) fn strategy(layers: &Layers, agent: &str) -> Option<&'static dyn Stra
 }
 
 /// A server under the filters of profiles and of the agent. The gateway keeps them: one that the agent would reach
-/// directly goes through it.
+/// directly goes through it, unless its declaration wants that.
 fn narrow<'a>(mut entry: Resolved, filters: impl Iterator<Item = &'a Filter>) -> Resolved {
     let own = entry.limits.filters.len();
     entry.limits.filters.extend(filters.cloned());
     if entry.limits.filters.len() > own && entry.left_out.is_none() && entry.server.route == Route::Direct {
-        let sentence = needs_relay("a filter of its tools");
-        entry.left_out = Some(left_out(&entry.server.name, Code::NeedsRelay, sentence));
+        let is_wanted = entry.declaration.as_ref().is_some_and(|declaration| declaration.route.is_some());
+        if is_wanted {
+            let sentence = "a filter narrows its tools, and its route is direct".to_owned();
+            entry.left_out = Some(left_out(&entry.server.name, Code::NeedsRelay, sentence));
+        } else {
+            entry.server.route = Route::Gateway;
+        }
     }
     entry
 }

@@ -36,11 +36,7 @@ fn b32_b70_a_projects_file_with_a_credential_is_not_used() {
 fn b32_a_credential_of_the_user_is_a_warning() {
     for (fields, field) in FIELDS {
         let declared = format!("[servers.u]\n{}\n", fields.replace("<K>", TOKEN));
-        let help = if fields.starts_with("command") {
-            "squire secret set NAME, then write ${secret:NAME} in its place"
-        } else {
-            "squire secret set NAME keeps it; a remote server can use it once squire relays"
-        };
+        let help = "squire secret set NAME, then write ${secret:NAME} in its place";
         let told = format!(
             "{USER}:3:1: warning: u: {field} holds what looks like a credential in clear [literal-credential]\n  help: {help}\n"
         );

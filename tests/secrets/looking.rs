@@ -113,7 +113,6 @@ fn check_tells_what_is_wrong_with_secrets() {
                   [servers.s]\nurl = \"https://h/\"\nauth = { type = \"bearer\", secret = \"k\" }\n";
     let secrets = "[secrets.k]\nvalue = \"S3CR3T\"\nservers = [\"a\", \"zz\"]\n";
     let agents = "(claude, codex, cursor, opencode, inspect)";
-    let relay = "needs the relaying gateway, which this version of squire does not have yet [needs-relay]";
     Test::new()
         .config(config)
         .secrets(secrets)
@@ -123,11 +122,9 @@ fn check_tells_what_is_wrong_with_secrets() {
             "{FILE}:3:17: warning: the secret k is bound to \"zz\", which is no server of yours [unused]\n  help: correct the name, or take it out\n\
              {USER}:3:1: warning: a: an argument holds ${{secret:k}}: every user of this machine can read the arguments of a program [secret-in-argv]\n  \
              help: let the program read it from a variable: env = {{ NAME = \"${{secret:…}}\" }}\n\
-             {USER}:4:10: warning: r: ${{secret:gone}} {relay} {agents}\n  help: take that out of the declaration, or wait for a later version\n\
-             {USER}:6:1: error: r: headers.X needs ${{secret:gone}}, which {FILE} does not have [unknown-secret]\n  help: squire secret set gone\n\
-             {USER}:7:10: warning: s: auth {relay} {agents}\n  help: take that out of the declaration, or wait for a later version\n\
-             {USER}:9:1: error: s: auth needs the secret `k`, which is bound to a, zz [unusable-secret]\n  help: add \"s\" to `servers` of k in secrets.toml\n\
-             2 errors, 4 warnings\n"
+             {USER}:6:1: error: r: headers.X needs ${{secret:gone}}, which {FILE} does not have [unknown-secret] {agents}\n  help: squire secret set gone\n\
+             {USER}:9:1: error: s: auth needs the secret `k`, which is bound to a, zz [unusable-secret] {agents}\n  help: add \"s\" to `servers` of k in secrets.toml\n\
+             2 errors, 2 warnings\n"
         ))
         .unchanged()
         .code(1);

@@ -1,7 +1,7 @@
 //! What is wrong with secrets, whichever agent is launched: their file, what servers want of it, and credentials that a
 //! declaration holds in clear. No value is fetched.
 
-use squire_strategies::{Code, Note, Transport};
+use squire_strategies::{Code, Note};
 
 use super::{of_failure, of_missing};
 use crate::commands::Surroundings;
@@ -89,11 +89,7 @@ fn literal(entry: &Resolved, declaration: &Declaration, policy: &Policy) -> Vec<
         }
         let origin = origin_of(field.key(), field.name(), declaration, policy);
         let sentence = format!("{shown} holds what looks like a credential in clear");
-        let help = if matches!(entry.server.transport, Transport::Stdio(_)) {
-            "squire secret set NAME, then write ${secret:NAME} in its place"
-        } else {
-            "squire secret set NAME keeps it; a remote server can use it once squire relays"
-        };
+        let help = "squire secret set NAME, then write ${secret:NAME} in its place";
         let finding = Finding::own(OwnCode::LiteralCredential, sentence).of(entry.server.name.as_str());
         found.push(finding.help(Some(help.into())).at(origin.map(Origin::whereabouts).as_ref()));
         told.push(shown);

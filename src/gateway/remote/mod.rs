@@ -30,7 +30,7 @@ use self::exchange::{ask, tell};
 use self::link::Link;
 use self::outgoing::Outgoing;
 use self::sse::Stream;
-pub(super) use self::target::{Target, Transport};
+pub(super) use self::target::{Target, Transport, target};
 use super::upstream::{Events, FromServer, Upstream};
 
 /// The longest message from a server, in bytes.

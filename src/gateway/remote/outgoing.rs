@@ -130,11 +130,6 @@ impl Outgoing {
         }
     }
 
-    /// Whether it is a request, which is answered once.
-    pub(super) fn is_request(&self) -> bool {
-        self.id.is_some()
-    }
-
     /// Whether it is of a revision without sessions.
     pub(super) fn is_modern(&self) -> bool {
         self.headers.contains_key(PROTOCOL)
@@ -196,9 +191,9 @@ mod tests {
 
     #[test]
     fn kinds_are_told_apart() {
-        assert!(read(r#"{"id":1,"method":"a"}"#).is_request());
-        assert!(!read(r#"{"method":"a"}"#).is_request());
-        assert!(!read(r#"{"id":1,"result":{}}"#).is_request());
+        assert!(read(r#"{"id":1,"method":"a"}"#).id.is_some());
+        assert!(read(r#"{"method":"a"}"#).id.is_none());
+        assert!(read(r#"{"id":1,"result":{}}"#).id.is_none());
         let cancel = read(r#"{"method":"notifications/cancelled","params":{"requestId":"\u0061"}}"#);
         assert_eq!(cancel.cancels, Some(Key::Text("a".into())));
     }

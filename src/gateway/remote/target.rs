@@ -3,11 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use anyhow::{Context, Result, anyhow};
 use reqwest::header::HeaderMap;
 use reqwest::{Certificate, Client, Identity, Url};
+use squire_strategies::Text;
 
+use super::super::start::{Held, below_home, expand};
+use crate::config::{Declaration, Located};
+use crate::environment::Environment;
 use crate::files;
 use crate::mcp::web;
+use crate::resolve::Resolved;
 use crate::secrets::Value;
 
 /// The longest file of certificates or of a key.
@@ -48,6 +54,46 @@ pub(super) struct Access {
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
     pub(super) secrets: Vec<String>,
+}
+
+/// Where the server of a declaration is, with its references resolved. The error names the field.
+pub(in crate::gateway) fn target(
+    remote: &squire_strategies::Remote,
+    is_sse: bool,
+    entry: &Resolved,
+    environment: &Environment,
+    held: Held<'_>,
+) -> Result<Target> {
+    let expanded =
+        |field: &str, text: &Text| expand(text, environment, held).with_context(|| field.to_owned());
+    let mut headers = Vec::new();
+    for (name, text) in &remote.headers {
+        headers.push((name.clone(), expanded(&format!("headers.{name}"), text)?));
+    }
+    let declaration = entry.declaration.as_ref();
+    if let Some(auth) = declaration.and_then(|declaration| declaration.auth.as_ref()) {
+        let auth = &auth.value;
+        let scheme = if auth.bearer { "Bearer " } else { "" };
+        let text = Text::parse(&format!("{scheme}${{secret:{}}}", auth.secret));
+        let text = text.map_err(|_| anyhow!("auth: {:?} is no name of a secret", auth.secret))?;
+        headers.push((auth.header.clone(), expanded("auth", &text)?));
+    }
+    let file = |field: &str, text: Option<&Located<Text>>| -> Result<Option<PathBuf>> {
+        let Some(text) = text else { return Ok(None) };
+        let written = expanded(field, &text.value)?;
+        below_home(written.expose(), environment).with_context(|| field.to_owned()).map(Some)
+    };
+    let of = |field: fn(&Declaration) -> Option<&Located<Text>>| declaration.and_then(field);
+    let certificate = file("client_cert", of(|declaration| declaration.client_cert.as_ref()))?;
+    let key = file("client_key", of(|declaration| declaration.client_key.as_ref()))?;
+    Ok(Target {
+        name: entry.server.name.to_string(),
+        url: expanded("url", &remote.url)?.expose().to_owned(),
+        headers,
+        transport: if is_sse { Transport::Sse } else { Transport::Http },
+        identity: certificate.map(|certificate| (certificate.clone(), key.unwrap_or(certificate))),
+        ca: file("ca", of(|declaration| declaration.ca.as_ref()))?,
+    })
 }
 
 impl Target {
