@@ -7,6 +7,7 @@ mod http_messages;
 mod left_behind;
 mod mode;
 mod options;
+mod puppet;
 mod service;
 mod stdio;
 
@@ -43,16 +44,23 @@ fn serve(options: Options, arguments: &[OsString]) -> io::Result<u8> {
     if let Mode::LeftBehind(pid_file) = &options.mode {
         return left_behind::live(pid_file);
     }
+    if let Mode::Apart(pid_file) = &options.mode {
+        return left_behind::live_apart(pid_file);
+    }
     let log = EventLog::open(options.log.as_deref())?;
     log.start(options.kind.name(), arguments)?;
     if options.mode == Mode::Die {
         return Ok(complain(DEATH, "dying at once, as asked"));
     }
     if let Mode::Grandchild(pid_file) = &options.mode {
-        left_behind::spawn(pid_file)?;
+        left_behind::spawn("left-behind", pid_file)?;
+    }
+    if let Mode::Survivor(pid_file) = &options.mode {
+        left_behind::spawn("apart", pid_file)?;
     }
     let service = Service::new(options.mode, options.tools, options.instructions, log);
     match options.kind {
+        Kind::Stdio if matches!(service.mode, Mode::Puppet | Mode::Survivor(_)) => puppet::serve(&service),
         Kind::Stdio => stdio::serve(&service),
         Kind::Http { port_file } => http::serve(service, &port_file),
     }

@@ -11,15 +11,21 @@ use crate::{files, signals};
 pub(crate) const LIFETIME: Duration = Duration::from_secs(60);
 
 /// Starts the process; it is deaf already when this returns.
-pub(crate) fn spawn(pid_file: &Path) -> io::Result<()> {
+pub(crate) fn spawn(mode: &str, pid_file: &Path) -> io::Result<()> {
     if pid_file.exists() {
         fs::remove_file(pid_file)?;
     }
-    let mode = format!("left-behind:{}", pid_file.display());
+    let mode = format!("{mode}:{}", pid_file.display());
     let mut command = Command::new(env::current_exe()?);
     // The messages are for the server alone.
     command.args(["stdio", "--mode", &mode]).stdin(Stdio::null()).spawn()?;
     files::wait_for(pid_file)
+}
+
+/// The life of one that no signal to a group or a session reaches.
+pub(crate) fn live_apart(pid_file: &Path) -> io::Result<u8> {
+    rustix::process::setsid()?;
+    live(pid_file)
 }
 
 /// The life of that process.

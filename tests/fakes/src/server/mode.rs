@@ -23,6 +23,12 @@ pub(crate) enum Mode {
     Grandchild(PathBuf),
     /// The process that `grandchild` starts.
     LeftBehind(PathBuf),
+    /// Each call says what the server does (`puppet.rs`).
+    Puppet,
+    /// A puppet that outlives the end of its input and SIGTERM, with a child in a session of its own.
+    Survivor(PathBuf),
+    /// The process that `survivor` starts.
+    Apart(PathBuf),
     SseReply,
     Http401,
     Html,
@@ -43,6 +49,8 @@ impl FromStr for Mode {
             "slow-list" => Self::SlowList(time()?),
             "grandchild" => Self::Grandchild(value.into()),
             "left-behind" => Self::LeftBehind(value.into()),
+            "survivor" => Self::Survivor(value.into()),
+            "apart" => Self::Apart(value.into()),
             _ => return Err(unknown()),
         })
     }
@@ -61,6 +69,7 @@ impl Mode {
             "loop" => Self::Listing(Listing::Endless),
             "error-list" => Self::Listing(Listing::Refused),
             "deaf" => Self::Deaf,
+            "puppet" => Self::Puppet,
             "sse-reply" => Self::SseReply,
             "http-401" => Self::Http401,
             "html" => Self::Html,

@@ -37,7 +37,7 @@ pub(crate) fn serve(service: &Service) -> io::Result<u8> {
     Ok(0)
 }
 
-fn say(line: &str) -> io::Result<()> {
+pub(super) fn say(line: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(format!("{line}\n").as_bytes())?;
     stdout.flush()
