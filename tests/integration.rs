@@ -44,6 +44,7 @@ mod policy;
 mod private_files;
 mod project_layer;
 mod readme;
+mod relaying;
 mod repository_servers;
 mod same_every_time;
 mod second_user;

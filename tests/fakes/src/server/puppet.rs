@@ -86,8 +86,10 @@ fn obey(message: &Value, sampling: &mut Value) -> io::Result<Turn> {
         }
         "sample" => {
             *sampling = id.clone();
-            say(&json!({ "jsonrpc": "2.0", "id": SAMPLE, "method": "sampling/createMessage", "params": {} })
-                .to_string())?;
+            say(
+                &json!({ "jsonrpc": "2.0", "id": SAMPLE, "method": "sampling/createMessage", "params": {} })
+                    .to_string(),
+            )?;
         }
         "progress" => {
             let (token, id) = (params["_meta"]["progressToken"].clone(), id.clone());
@@ -109,5 +111,6 @@ fn obey(message: &Value, sampling: &mut Value) -> io::Result<Turn> {
 
 /// The answer to a call.
 fn told(id: &Value, text: &str) -> String {
-    json!({ "jsonrpc": "2.0", "id": id, "result": { "content": [{ "type": "text", "text": text }] } }).to_string()
+    json!({ "jsonrpc": "2.0", "id": id, "result": { "content": [{ "type": "text", "text": text }] } })
+        .to_string()
 }

@@ -1,0 +1,101 @@
+//! A server that dies while it is needed.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::conversation::{Conversation, failure, puppet};
+
+#[test]
+fn a_call_in_a_crash_is_answered_at_once_and_the_next_one_works() {
+    let mut conversation = Conversation::begun(puppet(""));
+    conversation.works();
+    let silent = conversation.ask_tool("silence", &json!({}));
+    let start = Instant::now();
+    let crashed = conversation.ask_tool("crash", &json!({}));
+    for id in [silent, crashed] {
+        let answer = conversation.hear();
+        assert_eq!((failure(&answer), &answer["id"]), ((-32081, "perhaps"), &json!(id)));
+        assert_eq!(
+            answer["error"]["message"],
+            "squire: a: it ended with status 3: fake-server: crashing, as asked; it is started again in 1 s; the call may have been completed"
+        );
+    }
+    assert!(start.elapsed() < Duration::from_millis(900), "{:?}", start.elapsed());
+    let (id, start) = (conversation.ask_tool("echo", &json!({ "text": "hi" })), Instant::now());
+    let (answer, others) = conversation.answer(id);
+    assert!(answer.get("error").is_none(), "{answer}");
+    assert!(start.elapsed() < Duration::from_secs(4));
+    assert_eq!(others, [json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" })]);
+    let started_again = ["initialize", "notifications/initialized", "tools/call echo"];
+    assert_eq!(
+        conversation.got_methods(),
+        [
+            &[
+                "initialize",
+                "notifications/initialized",
+                "tools/call echo",
+                "tools/call silence",
+                "tools/call crash"
+            ],
+            &started_again[..]
+        ]
+        .concat()
+    );
+    // In the agent's own words.
+    let got = conversation.got();
+    assert_eq!(got[0], got[5]);
+    assert_eq!(got[1], got[6]);
+    conversation.finish();
+}
+
+/// Five in a row, of which none ran for long.
+#[test]
+fn too_many_failures_end_it() {
+    let mut conversation = Conversation::begun(puppet("max_restarts = 3\n"));
+    for _ in 0..2 {
+        let id = conversation.ask_tool("crash", &json!({}));
+        assert_eq!(failure(&conversation.answer(id).0), (-32081, "perhaps"));
+    }
+    let id = conversation.ask_tool("crash", &json!({}));
+    let (answer, _) = conversation.answer(id);
+    assert_eq!(
+        answer["error"]["message"],
+        "squire: a: it ended with status 3: fake-server: crashing, as asked; it failed 3 times in a row, and is not tried again in this launch; the call may have been completed"
+    );
+    let start = Instant::now();
+    assert_eq!(failure(&conversation.call("echo", &json!({}))), (-32081, "no"));
+    assert!(start.elapsed() < Duration::from_secs(1));
+    assert_eq!(conversation.events("start").len(), 3);
+    conversation.finish();
+}
+
+/// The default.
+#[test]
+fn five_failures_end_it() {
+    let mut conversation = Conversation::begun(puppet(""));
+    for failures in 1..=5 {
+        let id = conversation.ask_tool("crash", &json!({}));
+        let (answer, _) = conversation.answer(id);
+        let is_over = answer["error"]["message"].as_str().unwrap().contains("it failed 5 times in a row");
+        assert_eq!(is_over, failures == 5, "{answer}");
+        // More than 5 s are not waited for.
+        if failures == 4 {
+            assert_eq!(failure(&conversation.call("echo", &json!({}))), (-32081, "no"));
+            std::thread::sleep(Duration::from_secs(8));
+        }
+    }
+    assert_eq!(conversation.events("start").len(), 5);
+    conversation.finish();
+}
+
+#[test]
+fn a_server_that_closes_its_output_but_lives_on_has_ended() {
+    let mut conversation = Conversation::begun(puppet(""));
+    let id = conversation.ask_tool("close", &json!({}));
+    assert_eq!(failure(&conversation.answer(id).0), (-32081, "perhaps"));
+    let id = conversation.ask_tool("echo", &json!({ "text": "hi" }));
+    let (answer, _) = conversation.answer(id);
+    assert_eq!(super::conversation::text(&answer), "echo:hi", "{answer}");
+    conversation.finish();
+}

@@ -1,0 +1,14 @@
+//! The gateway between an agent and a server, from the outside: the real program over pipes.
+
+mod absence;
+mod audited;
+mod bytes;
+mod conversation;
+mod crashes;
+mod deadlines;
+mod filters;
+mod floods;
+mod limits;
+mod nothing_left;
+mod sizes;
+mod soak;
