@@ -270,7 +270,7 @@ fn child_of(parent: u32) -> u32 {
     children.split_whitespace().next().unwrap().parse().unwrap()
 }
 
-/// VmRSS and Pss of a process, in MiB.
+/// `VmRSS` and `Pss` of a process, in MiB.
 fn memory_of(process: u32) -> (f64, f64) {
     let read = |file: &str, key: &str| {
         let text = fs::read_to_string(format!("/proc/{process}/{file}")).unwrap_or_default();
