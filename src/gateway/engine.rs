@@ -59,6 +59,7 @@ impl Engine<'_> {
             events,
             number: 0,
             start: Instant::now(),
+            is_running: false,
             is_begun: false,
             exit: Exit::DONE,
         };
@@ -90,6 +91,8 @@ struct Work<'a> {
     /// Of the latest start.
     number: u64,
     start: Instant,
+    /// Whether the latest start has not ended.
+    is_running: bool,
     /// Whether the agent was ever answered.
     is_begun: bool,
     /// How the process ends: a server that never began is a finding.
@@ -120,6 +123,7 @@ impl Work<'_> {
             FromServer::Line(line) => relay.from_server(line, self.engine.spill, now),
             FromServer::TooLong(beginning) => relay.too_long_from_server(&beginning, LINE_LIMIT, now),
             FromServer::Ended(reason) => {
+                self.is_running = false;
                 if !self.is_begun {
                     let name = self.engine.name;
                     let sentence = format!("the server {name} could not be started: {reason}");
@@ -147,6 +151,7 @@ impl Work<'_> {
                 Action::ToServer(line) => self.engine.upstream.send(line),
                 Action::Start => {
                     self.number += 1;
+                    self.is_running = true;
                     self.engine.upstream.start(self.number, self.events.clone());
                 }
                 Action::Stop => self.engine.upstream.stop(),
@@ -164,7 +169,7 @@ impl Work<'_> {
 
     /// Lets the server finish, as it would with its own stdin closed, and ends it where it does not.
     async fn end(mut self, coming: &mut mpsc::Receiver<Event>) -> Exit {
-        if self.number > 0 && !self.last_words(coming, GRACE).await {
+        if self.is_running && !self.last_words(coming, GRACE).await {
             self.engine.upstream.stop();
             self.last_words(coming, LAST).await;
         }

@@ -21,7 +21,10 @@ fn reason(test: Test) -> String {
     let id = conversation.ask_tool("echo", &json!({}));
     assert_eq!(failure(&conversation.answer(id).0), (-32081, "no"));
     let reason = result["instructions"].as_str().unwrap().to_owned();
-    conversation.finish();
+    conversation.close_stdin();
+    // A server that never began is a finding.
+    assert_eq!(conversation.ends().code(), Some(1));
+    conversation.nothing_is_left();
     reason
 }
 
