@@ -72,7 +72,7 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         Command::Doctor(doctor) => commands::doctor::run(&doctor, &environment),
         Command::Clean(clean) => commands::clean::run(&clean, &environment),
         Command::Gateway(gateway) => gateway::run(&gateway, &environment),
-        Command::Warden => gateway::warden(),
+        Command::Warden => gateway::run_warden(),
         Command::Completions(completions) => commands::completions::run(&completions),
         Command::Man(man) => commands::man::run(&man),
         Command::Schema(schema) => commands::schema::run(&schema),

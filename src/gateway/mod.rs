@@ -44,7 +44,7 @@ use spill::SpillFiles;
 use squire_relay::Relay;
 pub(crate) use start::{Held, Starter};
 use upstream::Upstream;
-pub use warden::run as warden;
+pub use warden::run as run_warden;
 
 /// Runs the command.
 pub fn run(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
