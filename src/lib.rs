@@ -5,8 +5,8 @@
 //! [`plan`] joins them with the user's words, and [`report`] shows a plan as `--dry-run` does; [`findings`] gathers what
 //! is wrong. [`runner`] alone acts:
 //! it stages, runs the agent and puts everything back. Agents start [`gateway`] in a server's place, which reads the
-//! same layers and fetches the values of the [`secrets`] that its one server needs; whatever else handles secrets sees
-//! names and sources. [`files`] alone writes to disk, [`output`] alone prints, and `main` alone ends the process.
+//! same layers, fetches the values of the [`secrets`] that its one server needs, and stays between the two: the crate
+//! `squire-relay`, pure, says what becomes of each message. Whatever else handles secrets sees names and sources. [`files`] alone writes to disk, [`output`] alone prints, and `main` alone ends the process.
 
 pub mod cli;
 pub mod commands;
