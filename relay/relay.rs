@@ -138,6 +138,10 @@ impl Relay {
                     Err(refusal) => self.refuse(&id, refusal, now),
                 }
             }
+            // Without an id it can't be answered, and a server may do it all the same.
+            Message::Notification { method, .. } if method == "tools/call" => {
+                self.act(Action::Note(Note::Refused("a tools/call without an id".into())));
+            }
             Message::Notification { method, params } => {
                 let about = About::read(params);
                 let cancelled = about.request.filter(|_| method == "notifications/cancelled").map(Key::of);
@@ -195,7 +199,7 @@ impl Relay {
         {
             rewritten = Some(replaced(text, capabilities, &cleared).into_bytes());
         }
-        let mut asking = Asking { kind: Kind::Other, wait: None, progress };
+        let mut asking = Asking { kind: Kind::Other, wait: Some(self.policy.timeout), progress };
         match method {
             "initialize" => {
                 if let Some(params) = params
@@ -226,10 +230,15 @@ impl Relay {
                 asking.kind = Kind::Call(asked);
                 asking.wait = Some(self.policy.timeout);
             }
-            "tasks/result" => asking.kind = Kind::TaskResult,
+            "tasks/result" => {
+                // It is answered when the task is done, however long that takes.
+                asking.kind = Kind::TaskResult;
+                asking.wait = None;
+            }
             "tasks/get" => asking.kind = Kind::Task,
             "subscriptions/listen" => {
                 asking.kind = Kind::Listen(rewritten.clone().unwrap_or_else(|| line.to_vec()));
+                asking.wait = None;
             }
             _ => {}
         }
@@ -357,6 +366,9 @@ impl Relay {
                 let sentence = "squire: sampling is refused";
                 let refusal = answer::error(Some(id.get()), code::POLICY, sentence, Completed::No);
                 self.act(Action::ToServer(refusal));
+                self.act(Action::Note(Note::Sampling));
+            }
+            Message::Notification { method, .. } if method == "sampling/createMessage" => {
                 self.act(Action::Note(Note::Sampling));
             }
             Message::Request { id, .. } => {
@@ -638,7 +650,7 @@ impl Relay {
                     self.act(Action::ToServer(answer::cancelled(&pending.id, &reason)));
                 }
                 let sentence = format!(
-                    "{} did not answer within {limit}; the call was cancelled (`timeout` gives it longer)",
+                    "{} did not answer within {limit}; the request was cancelled (`timeout` gives it longer)",
                     self.policy.name
                 );
                 self.fail(pending, code::TIMEOUT, &sentence, Outcome::TimedOut, 0, now);

@@ -147,6 +147,9 @@ fn hidden_tools_are_neither_listed_nor_called() {
     // A name that two readers could take differently reaches nobody.
     let twice = r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"open","name":"hidden"}}"#;
     assert_eq!(error_of(&talk.agent(twice)[0]).0, i64::from(code::NOT_MESSAGE));
+    // One without an id can't be answered, and a server may do it all the same.
+    let silent = r#"{"jsonrpc":"2.0","method":"tools/call","params":{"name":"open"}}"#;
+    assert_eq!(talk.agent(silent), ["note Refused(\"a tools/call without an id\")"]);
     let batch = format!("[{},{}]", call(4, "hidden"), call(5, "open"));
     let out = talk.agent(&batch);
     assert_eq!(error_of(&out[0]).0, i64::from(code::POLICY));

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use squire_relay::{Action, Note, Relay, Spill, Time};
 use tokio::sync::mpsc;
-use tokio::task::LocalSet;
+use tokio::task::{LocalSet, spawn_local};
 use tokio::time::Instant as Moment;
 
 use super::agent::{self, Agent};
@@ -18,6 +18,7 @@ use crate::mcp::LINE_LIMIT;
 use crate::mcp::lines::Line;
 use crate::output::Output;
 use crate::printable::excerpt;
+use crate::secrets::Values;
 
 /// How many events of the server's are taken ahead.
 const AHEAD: usize = 64;
@@ -34,6 +35,10 @@ pub(super) struct Engine<'a> {
     pub(super) upstream: &'a mut dyn Upstream,
     pub(super) spill: &'a mut dyn Spill,
     pub(super) audit: &'a Audit,
+    /// What nothing that the server says may show where others read it.
+    pub(super) values: &'a Values,
+    /// Whether the server may be started still: asked before each start.
+    pub(super) permit: &'a dyn Fn() -> Result<()>,
     /// The server's name.
     pub(super) name: &'a str,
 }
@@ -141,6 +146,17 @@ impl Work<'_> {
         self.act(actions);
     }
 
+    fn start(&mut self) {
+        let (number, events) = (self.number, self.events.clone());
+        match (self.engine.permit)() {
+            Ok(()) => self.engine.upstream.start(number, events),
+            Err(refusal) => {
+                let ended = FromServer::Ended(format!("{refusal:#}"));
+                spawn_local(async move { events.send((number, ended)).await });
+            }
+        }
+    }
+
     fn act(&mut self, actions: Vec<Action>) {
         for action in actions {
             match action {
@@ -152,12 +168,12 @@ impl Work<'_> {
                 Action::Start => {
                     self.number += 1;
                     self.is_running = true;
-                    self.engine.upstream.start(self.number, self.events.clone());
+                    self.start();
                 }
                 Action::Stop => self.engine.upstream.stop(),
                 Action::Note(note) => {
                     if let Note::Noise(line) = &note {
-                        let said = excerpt(line, 200);
+                        let said = excerpt(&self.engine.values.hide(line), 200);
                         Output::default().message(&format!("{}: no message: {said}", self.engine.name));
                     }
                     self.engine.audit.note(&note);

@@ -21,7 +21,9 @@ mod streams;
 mod upstream;
 mod warden;
 
-use anyhow::{Context, Result, bail};
+use std::rc::Rc;
+
+use anyhow::{Context, Result, bail, ensure};
 use squire_strategies::{LAUNCH_VARIABLE, Name, SWITCHED_OFF, Source, Strategy, Transport};
 
 use crate::cli;
@@ -90,7 +92,19 @@ fn stand_in(name: &str, reason: String) -> Service {
 fn relay(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
     let (entry, limits) = declared(options, environment)?;
     let transport = chosen(&entry.server.transport, environment)?;
-    let values = secrets(&entry, &transport, options, environment)?;
+    let values = Rc::new(secrets(&entry, &transport, options, environment)?);
+    // A server that ends may be started again hours later: what was true of it may not be any more.
+    let permit = || {
+        let (now, _) = declared(options, environment)?;
+        let of =
+            |entry: &Resolved| entry.declaration.as_ref().map(|declaration| digest(&canonical(declaration)));
+        ensure!(
+            of(&now) == of(&entry),
+            "its declaration has changed since it was started first; launch again"
+        );
+        Ok(())
+    };
+    let behind = Behind { entry: &entry, limits: &limits, values: &values, permit: &permit };
     match &transport {
         Transport::Stdio(stdio) => {
             let (project, held) = (options.project.as_deref(), Held::Values(&values));
@@ -98,25 +112,35 @@ fn relay(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
             // What is wrong before the start gets better by none.
             starter.command()?;
             let (squire, shown) = (environment.squire()?.into(), stdio.command.to_string());
-            let mut upstream = Program::new(squire, shown, || starter.command());
-            relay_to(&mut upstream, &entry, &limits, options, environment)
+            let mut upstream = Program::new(squire, shown, Rc::clone(&values), || starter.command());
+            relay_to(&mut upstream, behind, options, environment)
         }
         Transport::Http(remote) | Transport::Sse(remote) => {
             let is_sse = matches!(transport, Transport::Sse(_));
             let target = target(remote, is_sse, &entry, environment, Held::Values(&values))?;
-            relay_to(&mut Remote::new(target), &entry, &limits, options, environment)
+            relay_to(&mut Remote::new(target), behind, options, environment)
         }
         Transport::Builtin | Transport::Dynamic(_) => bail!("it is no server of its own"),
     }
 }
 
+/// What is known of the server that is relayed to.
+#[derive(Clone, Copy)]
+struct Behind<'a> {
+    entry: &'a Resolved,
+    limits: &'a Policy,
+    values: &'a Values,
+    /// Whether it may be started still.
+    permit: &'a dyn Fn() -> Result<()>,
+}
+
 fn relay_to(
     upstream: &mut dyn Upstream,
-    entry: &Resolved,
-    limits: &Policy,
+    behind: Behind<'_>,
     options: &cli::Gateway,
     environment: &Environment,
 ) -> Result<Exit> {
+    let Behind { entry, limits, values, permit } = behind;
     let launch = environment.passed_on(LAUNCH_VARIABLE).and_then(|id| id.to_str());
     let (declaration, state) = (entry.declaration.as_ref(), &options.state);
     let audit = Audit::open(state, launch, &options.agent, &options.name, AuditKind::of(declaration));
@@ -126,6 +150,8 @@ fn relay_to(
         upstream,
         spill: &mut spill,
         audit: &audit,
+        values,
+        permit,
         name: &options.name,
     };
     engine.run()

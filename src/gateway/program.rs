@@ -21,6 +21,7 @@ use super::upstream::{Events, FromServer, Upstream};
 use super::{stderr, warden};
 use crate::mcp::LINE_LIMIT;
 use crate::printable::excerpt;
+use crate::secrets::Values;
 
 /// How long the last words of a server are waited for after its end.
 const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -35,6 +36,8 @@ pub(super) struct Program<'a> {
     squire: PathBuf,
     /// The server's program as it is declared: what a reference comes out as may be a secret.
     shown: String,
+    /// What it may not say where others read it.
+    values: Rc<Values>,
     /// What is to run, made anew for each start.
     command: Box<dyn Fn() -> Result<Command> + 'a>,
     running: Option<Running>,
@@ -50,8 +53,13 @@ struct Running {
 }
 
 impl<'a> Program<'a> {
-    pub(super) fn new(squire: PathBuf, shown: String, command: impl Fn() -> Result<Command> + 'a) -> Self {
-        Self { squire, shown, command: Box::new(command), running: None }
+    pub(super) fn new(
+        squire: PathBuf,
+        shown: String,
+        values: Rc<Values>,
+        command: impl Fn() -> Result<Command> + 'a,
+    ) -> Self {
+        Self { squire, shown, values, command: Box::new(command), running: None }
     }
 
     fn spawn(&self, number: u64, events: Events) -> Result<Running> {
@@ -82,7 +90,7 @@ impl<'a> Program<'a> {
         spawn_local(feed(input, unwritten, unsent));
         let refusal = Rc::new(RefCell::new(None));
         let reader = spawn_local(read(output, number, events.clone(), Rc::clone(&refusal)));
-        let tail = spawn_local(stderr::drain(errors));
+        let tail = spawn_local(stderr::drain(errors, Rc::clone(&self.values)));
         let (ended, shown) = (wait(child)?, self.shown.clone());
         spawn_local(async move {
             let (mut reader, mut ended) = (reader, ended);

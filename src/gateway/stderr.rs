@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::AsFd;
+use std::rc::Rc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
@@ -9,27 +10,37 @@ use tokio::net::unix::pipe;
 
 use crate::mcp::STDERR_LIMIT;
 use crate::printable::excerpt;
+use crate::secrets::Values;
 
 /// How many pieces wait for an agent that does not read its servers' stderr; more are passed over.
 const UNREAD: usize = 64;
+/// How long a line is held for what may be in it.
+const LONGEST: usize = 64 * 1024;
 /// How many lines are told, and how much of each.
 const LINES: usize = 3;
 const LENGTH: usize = 200;
 
-/// Drains it to its end, so that no server ever waits for whoever reads; gives the last lines.
-pub(super) async fn drain(errors: pipe::Receiver) -> String {
+/// Drains it to its end, so that no server ever waits for whoever reads; gives the last lines. A secret that the server
+/// repeats is taken out, line by line.
+pub(super) async fn drain(errors: pipe::Receiver, values: Rc<Values>) -> String {
     let onward = onward();
+    // Whoever does not read it loses it.
+    let pass_on = |piece: Vec<u8>| drop(onward.as_ref().map(|onward| onward.try_send(piece)));
     let mut tail: Vec<u8> = Vec::new();
+    let mut line: Vec<u8> = Vec::new();
     let mut buffer = vec![0; 8192];
     loop {
         match errors.try_read(&mut buffer) {
             Ok(0) => break,
             Ok(count) => {
-                let piece = buffer.get(..count).unwrap_or_default();
-                tail.extend_from_slice(piece);
+                line.extend_from_slice(buffer.get(..count).unwrap_or_default());
+                let end = line.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+                let whole = if values.is_empty() || line.len() > LONGEST { line.len() } else { end };
+                let said = values.hide(line.get(..whole).unwrap_or_default());
+                line.drain(..whole);
+                tail.extend_from_slice(&said);
                 tail.drain(..tail.len().saturating_sub(STDERR_LIMIT));
-                // Whoever does not read it loses it.
-                let _ = onward.as_ref().map(|onward| onward.try_send(piece.to_vec()));
+                pass_on(said);
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 if errors.readable().await.is_err() {
@@ -39,6 +50,9 @@ pub(super) async fn drain(errors: pipe::Receiver) -> String {
             Err(_) => break,
         }
     }
+    let said = values.hide(&line);
+    tail.extend_from_slice(&said);
+    pass_on(said);
     last_lines(&tail)
 }
 

@@ -35,6 +35,32 @@ impl Values {
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
     }
+
+    /// What a server says, with the values taken out that it repeats. A value of a few characters is left: it would tear
+    /// other words apart, and is no secret.
+    pub fn hide(&self, said: &[u8]) -> Vec<u8> {
+        const LEAST: usize = 4;
+        let values = self.0.values().map(|value| value.expose().as_bytes());
+        values.filter(|value| value.len() >= LEAST).fold(said.to_vec(), |said, value| without(&said, value))
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+fn without(said: &[u8], value: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(said.len());
+    let mut rest = said;
+    while let Some(at) = rest.windows(value.len()).position(|window| window == value) {
+        let (before, found) = rest.split_at(at);
+        out.extend_from_slice(before);
+        out.extend_from_slice(b"[hidden]");
+        rest = found.get(value.len()..).unwrap_or_default();
+    }
+    out.extend_from_slice(rest);
+    out
 }
 
 /// Fetches the values of these secrets side by side, each once. `file` is the secrets.toml that names them, `project`

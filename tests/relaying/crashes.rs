@@ -99,3 +99,25 @@ fn a_server_that_closes_its_output_but_lives_on_has_ended() {
     assert_eq!(super::conversation::text(&answer), "echo:hi", "{answer}");
     conversation.finish();
 }
+
+/// B33: what was true at the first start may not be at the next: the declaration, and the user's word, are looked at again.
+#[test]
+fn b33_what_may_not_run_any_more_is_not_started_again() {
+    let test = puppet("");
+    let file = test.path("home/.config/squire/squire.toml");
+    let mut conversation = Conversation::begun(test);
+    conversation.works();
+    let declared = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("{declared}description = \"another\"\n")).unwrap();
+    let id = conversation.ask_tool("crash", &json!({}));
+    assert_eq!(failure(&conversation.answer(id).0), (-32081, "perhaps"));
+    let id = conversation.ask_tool("echo", &json!({ "text": "hi" }));
+    let (answer, _) = conversation.answer(id);
+    assert_eq!(failure(&answer), (-32081, "no"), "{answer}");
+    assert!(
+        answer.to_string().contains("its declaration has changed since it was started first"),
+        "{answer}"
+    );
+    assert_eq!(conversation.events("start").len(), 1);
+    conversation.finish();
+}

@@ -17,7 +17,7 @@ fn a_call_without_an_answer_is_cancelled() {
     assert_eq!(failure(&answer), (-32082, "perhaps"));
     assert_eq!(
         answer["error"]["message"],
-        "squire: a did not answer within 1 s; the call was cancelled (`timeout` gives it longer); the call may have been completed"
+        "squire: a did not answer within 1 s; the request was cancelled (`timeout` gives it longer); the call may have been completed"
     );
     eventually("the server hears of it", || conversation.got().len() == 4);
     let cancelled: Value = serde_json::from_str(&conversation.got()[3]).unwrap();

@@ -241,3 +241,14 @@ fn b89_nothing_is_fetched_that_is_not_needed() {
     );
     assert!(!run.any_stderr().code(1).path("pwned").exists());
 }
+
+/// A server that repeats its secret on stderr shows it to no model and to no log.
+#[test]
+fn b91_what_a_server_says_of_its_secret_is_hidden() {
+    let test = Test::new()
+        .config("[servers.a]\ncommand = [\"sh\", \"-c\", \"echo got $T today >&2; exit 3\"]\nenv = { T = \"${secret:k}\" }\n")
+        .secrets("[secrets]\nk = \"S3CR3T\"\n");
+    let run = gateway(test, "a").any_stderr().code(1);
+    assert!(run.stderr.starts_with("got [hidden] today\n"), "{}", run.stderr);
+    assert!(run.stdout.contains("it ended with status 3: got [hidden] today"), "{}", run.stdout);
+}
