@@ -39,7 +39,6 @@ pub struct Relay {
     asked_of_agent: BTreeSet<Key>,
     /// What waits for the server.
     held: VecDeque<Held>,
-    held_bytes: usize,
     life: Supervision,
     /// The agent's `initialize`, for a server that is started again.
     hello: Option<Hello>,
@@ -83,7 +82,6 @@ impl Relay {
             requests: Requests::default(),
             asked_of_agent: BTreeSet::new(),
             held: VecDeque::new(),
-            held_bytes: 0,
             life,
             hello: None,
             initialized: None,
@@ -187,9 +185,9 @@ impl Relay {
         now: Time,
     ) -> Result<(Asking, Option<Vec<u8>>), Refusal> {
         if self.requests.has(key) {
-            return Err(Refusal::flawed("its id is that of a request that is not answered yet".into()));
+            return Err(Refusal::Flawed("its id is that of a request that is not answered yet".into()));
         }
-        let read = Params::read(params).map_err(Refusal::flawed)?;
+        let read = Params::read(params).map_err(Refusal::Flawed)?;
         let meta = read.meta.unwrap_or_default();
         let progress = meta.progress_token.map(Key::of);
         let text = core::str::from_utf8(line).unwrap_or_default();
@@ -203,7 +201,7 @@ impl Relay {
         match method {
             "initialize" => {
                 if let Some(params) = params
-                    && let Some(cleared) = hello::without_sampling(params).map_err(Refusal::flawed)?
+                    && let Some(cleared) = hello::without_sampling(params).map_err(Refusal::Flawed)?
                 {
                     rewritten = Some(replaced(text, params, &cleared).into_bytes());
                 }
@@ -220,7 +218,7 @@ impl Relay {
             "tools/list" => asking.kind = Kind::Tools,
             "tools/call" => {
                 let Some(Text(tool)) = read.name else {
-                    return Err(Refusal::flawed("tools/call needs the name of a tool".into()));
+                    return Err(Refusal::Flawed("tools/call needs the name of a tool".into()));
                 };
                 let arguments = (self.policy.seal)(read.arguments.map_or("{}", RawValue::get));
                 let asked = Asked { tool: tool.into_owned(), arguments, began: now, length: line.len() };
@@ -228,7 +226,6 @@ impl Relay {
                     return Err(Refusal::Hidden(asked));
                 }
                 asking.kind = Kind::Call(asked);
-                asking.wait = Some(self.policy.timeout);
             }
             "tasks/result" => {
                 // It is answered when the task is done, however long that takes.
@@ -285,7 +282,7 @@ impl Relay {
             }
             State::Waiting(until) if until.saturating_sub(now) > PATIENCE => self.unreached(pending, now),
             State::Failed => self.unreached(pending, now),
-            _ if self.held.len() >= HELD_LINES || self.held_bytes + line.len() > HELD_BYTES => {
+            _ if self.held.len() >= HELD_LINES || self.held_bytes() + line.len() > HELD_BYTES => {
                 self.unreached(pending, now);
             }
             _ => {
@@ -296,8 +293,16 @@ impl Relay {
     }
 
     fn hold(&mut self, line: Vec<u8>, key: Option<Key>) {
-        self.held_bytes += line.len();
         self.held.push_back(Held { line, key });
+    }
+
+    fn held_bytes(&self) -> usize {
+        self.held.iter().map(|held| held.line.len()).sum()
+    }
+
+    /// The server never hears of a request that waited for it.
+    fn let_go(&mut self, key: &Key) {
+        self.held.retain(|held| held.key.as_ref() != Some(key));
     }
 
     fn notified_by_agent(&mut self, line: Vec<u8>, cancelled: Option<&Key>, is_initialized: bool, now: Time) {
@@ -314,9 +319,8 @@ impl Relay {
                 self.audit(asked, Outcome::Cancelled, 0, now);
             }
             if !was_sent {
-                // The server never hears of it.
                 self.requests.take(key);
-                self.held.retain(|held| held.key.as_ref() != Some(key));
+                self.let_go(key);
                 return;
             }
         }
@@ -403,6 +407,7 @@ impl Relay {
                     match rewritten {
                         Answer::Whole => self.act(Action::ToAgent(line)),
                         Answer::Rewritten(line) => self.act(Action::ToAgent(line)),
+                        Answer::Given => {}
                         Answer::Swallowed => self.returned(result.is_some(), now),
                     }
                 }
@@ -446,13 +451,15 @@ impl Relay {
             Ok(read) => read,
             Err(error) => {
                 let sentence = format!("the answer of {} is not passed on: {error}", self.policy.name);
-                return self.failed(pending, code::RELAY, &sentence, Outcome::Error, line.len(), now);
+                self.fail(pending, code::RELAY, &sentence, Outcome::Error, line.len(), now);
+                return Answer::Given;
             }
         };
         if read.input_requests.is_some_and(asks_for_a_sample) {
             self.act(Action::Note(Note::Sampling));
             let sentence = format!("{} asked for a sample of the model, which is refused", self.policy.name);
-            return self.failed(pending, code::POLICY, &sentence, Outcome::Refused, line.len(), now);
+            self.fail(pending, code::POLICY, &sentence, Outcome::Refused, line.len(), now);
+            return Answer::Given;
         }
         let new = match &pending.kind {
             Kind::Initialize | Kind::Discover => {
@@ -463,7 +470,8 @@ impl Relay {
                 Listed::Whole => None,
                 Listed::Fewer(fewer) => Some(fewer),
                 Listed::Refused(why) => {
-                    return self.failed(pending, code::RELAY, &why, Outcome::Error, line.len(), now);
+                    self.fail(pending, code::RELAY, &why, Outcome::Error, line.len(), now);
+                    return Answer::Given;
                 }
             },
             Kind::Call(asked) => {
@@ -516,7 +524,6 @@ impl Relay {
     fn up(&mut self, now: Time) {
         self.life.state = State::Up;
         self.life.began(now);
-        self.held_bytes = 0;
         for Held { line, key } in core::mem::take(&mut self.held) {
             if let Some(pending) = key.and_then(|key| self.requests.get_mut(&key)) {
                 pending.is_sent = true;
@@ -565,7 +572,7 @@ impl Relay {
                 Kind::Initialize => self.stand_in(&pending.id, now),
                 // It never was in a session: the agent is told why where it asks first.
                 Kind::Tools if self.lists.is_empty() => {
-                    self.act(Action::ToAgent(answer::result(&pending.id, "{\"tools\":[]}")));
+                    self.list_nothing(&pending.id);
                 }
                 _ => {
                     let situation = format!("{}: {}", self.policy.name, self.life.situation(now));
@@ -584,10 +591,9 @@ impl Relay {
         for (key, pending) in
             self.requests.drain(|pending| gives_up(pending) && (is_failed || !listens(pending)))
         {
-            self.held.retain(|held| held.key.as_ref() != Some(&key));
+            self.let_go(&key);
             self.unreached(pending, now);
         }
-        self.held_bytes = self.held.iter().map(|held| held.line.len()).sum();
         self.done()
     }
 
@@ -611,7 +617,7 @@ impl Relay {
         }
         let is_over = |pending: &Pending| pending.deadline.is_some_and(|deadline| deadline <= now);
         for (key, pending) in self.requests.drain(is_over) {
-            self.held.retain(|held| held.key.as_ref() != Some(&key));
+            self.let_go(&key);
             self.timed_out(pending, now);
         }
         self.done()
@@ -676,7 +682,7 @@ impl Relay {
             Kind::Initialize => self.stand_in(&id, now),
             // The agent was told that there are no tools, and why.
             Kind::Tools if self.lists.is_empty() => {
-                self.act(Action::ToAgent(answer::result(&id, "{\"tools\":[]}")));
+                self.list_nothing(&id);
             }
             Kind::Other
             | Kind::Tools
@@ -690,6 +696,10 @@ impl Relay {
             }
             Kind::Return | Kind::Cancelled => {}
         }
+    }
+
+    fn list_nothing(&mut self, id: &str) {
+        self.act(Action::ToAgent(answer::result(id, "{\"tools\":[]}")));
     }
 
     /// Answers `initialize` in the place of a server that is not there: no tools, and the reason for the model to read.
@@ -722,20 +732,6 @@ impl Relay {
         answered: usize,
         now: Time,
     ) {
-        if let Answer::Rewritten(line) = self.failed(pending, code, sentence, outcome, answered, now) {
-            self.act(Action::ToAgent(line));
-        }
-    }
-
-    fn failed(
-        &mut self,
-        pending: Pending,
-        code: i32,
-        sentence: &str,
-        outcome: Outcome,
-        answered: usize,
-        now: Time,
-    ) -> Answer {
         let completed = if pending.is_sent { Completed::Perhaps } else { Completed::No };
         let sentence = match (completed, &pending.kind) {
             (Completed::Perhaps, Kind::Call(_)) if outcome != Outcome::Refused => {
@@ -747,7 +743,7 @@ impl Relay {
         if let Kind::Call(asked) = pending.kind {
             self.audit(asked, outcome, answered, now);
         }
-        Answer::Rewritten(line)
+        self.act(Action::ToAgent(line));
     }
 
     fn audit(&mut self, asked: Asked, outcome: Outcome, answered: usize, now: Time) {
@@ -770,17 +766,13 @@ enum Refusal {
     Hidden(Asked),
 }
 
-impl Refusal {
-    fn flawed(why: String) -> Self {
-        Self::Flawed(why)
-    }
-}
-
 /// What the agent gets of an answer.
 enum Answer {
     /// The line as it came.
     Whole,
     Rewritten(Vec<u8>),
+    /// It has its answer.
+    Given,
     Swallowed,
 }
 

@@ -8,17 +8,15 @@ use std::thread;
 
 use tokio::net::unix::pipe;
 
-use crate::mcp::STDERR_LIMIT;
-use crate::printable::excerpt;
+use crate::mcp::{STDERR_LIMIT, last_lines};
 use crate::secrets::Values;
 
 /// How many pieces wait for an agent that does not read its servers' stderr; more are passed over.
 const UNREAD: usize = 64;
 /// How long a line is held for what may be in it.
 const LONGEST: usize = 64 * 1024;
-/// How many lines are told, and how much of each.
+/// How many lines are told.
 const LINES: usize = 3;
-const LENGTH: usize = 200;
 
 /// Drains it to its end, so that no server ever waits for whoever reads; gives the last lines. A secret that the server
 /// repeats is taken out, line by line.
@@ -53,7 +51,7 @@ pub(super) async fn drain(errors: pipe::Receiver, values: Rc<Values>) -> String 
     let said = values.hide(&line);
     tail.extend_from_slice(&said);
     pass_on(said);
-    last_lines(&tail)
+    told(&tail)
 }
 
 /// A thread that writes to this process's own stderr: nobody else has to wait for it.
@@ -75,13 +73,8 @@ fn onward() -> Option<SyncSender<Vec<u8>>> {
     thread::Builder::new().name("server stderr".into()).spawn(write).ok().map(|_| pieces)
 }
 
-/// The last lines that say something, printable. A progress bar's `\r` ends a line too.
-fn last_lines(tail: &[u8]) -> String {
-    let lines = tail.rsplit(|byte| matches!(byte, b'\n' | b'\r'));
-    let said = lines.filter(|line| !line.trim_ascii().is_empty());
-    let mut last: Vec<String> = said.take(LINES).map(|line| excerpt(line, LENGTH)).collect();
-    last.reverse();
-    last.join(" | ")
+fn told(tail: &[u8]) -> String {
+    last_lines(tail, LINES).join(" | ")
 }
 
 #[cfg(test)]
@@ -90,7 +83,7 @@ mod tests {
 
     #[test]
     fn the_last_lines_are_told() {
-        assert_eq!(last_lines(b"a\nb\n\n c \r\nd\x1b[1m\n"), "b | c | d\\u{1b}[1m");
-        assert_eq!(last_lines(b"\n \n"), "");
+        assert_eq!(told(b"a\nb\n\n c \r\nd\x1b[1m\n"), "b | c | d\\u{1b}[1m");
+        assert_eq!(told(b"\n \n"), "");
     }
 }

@@ -28,6 +28,7 @@ pub use error::{Error, Evidence};
 pub use events::{Event, Events};
 pub use groups::Groups;
 pub use server::{Call, Reply, Service, ServiceTool, serve};
+pub(crate) use stdio::last_lines;
 
 /// Every protocol revision that squire knows, oldest first.
 pub const REVISIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];

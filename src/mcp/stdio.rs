@@ -26,6 +26,8 @@ use crate::printable::excerpt;
 const UNREAD_LIMIT: usize = 64;
 /// How long the status and the last words of a server whose output has ended are waited for.
 const LAST_WORDS: Duration = Duration::from_millis(500);
+/// How many lines of stderr are told of it.
+const LAST_LINES: usize = 10;
 /// How often a process that is to end is looked at.
 const POLL: Duration = Duration::from_millis(5);
 
@@ -117,7 +119,7 @@ impl Process {
     }
 
     fn evidence(&self) -> Evidence {
-        Evidence { output: None, stderr: last_lines(lock(&self.stderr).make_contiguous()) }
+        Evidence { output: None, stderr: last_lines(lock(&self.stderr).make_contiguous(), LAST_LINES) }
     }
 
     /// Closes stdin, then asks the group to end, then ends it; `grace` lies between. Once the process and the
@@ -235,11 +237,14 @@ fn lock(tail: &Mutex<VecDeque<u8>>) -> MutexGuard<'_, VecDeque<u8>> {
     tail.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The last ten lines that say something, printable and of a bounded length. A progress bar's `\r` ends a line too.
-fn last_lines(tail: &[u8]) -> Vec<String> {
+/// The last lines that say something, printable and of a bounded length. A progress bar's `\r` ends a line too.
+pub(crate) fn last_lines(tail: &[u8], count: usize) -> Vec<String> {
     let lines = tail.rsplit(|byte| matches!(byte, b'\n' | b'\r'));
-    let mut last: Vec<_> =
-        lines.filter(|line| !line.trim_ascii().is_empty()).take(10).map(|line| excerpt(line, 200)).collect();
+    let mut last: Vec<_> = lines
+        .filter(|line| !line.trim_ascii().is_empty())
+        .take(count)
+        .map(|line| excerpt(line, 200))
+        .collect();
     last.reverse();
     last
 }
