@@ -30,7 +30,7 @@ mod tools;
 pub use action::{Action, Call, Note, Outcome};
 pub use answer::{code, transport_error};
 pub use policy::{Allows, Policy, Seal, Spill};
-pub use relay::Relay;
+pub use relay::{Part, Relay};
 pub use supervision::backoff;
 
 /// Milliseconds on a clock that never goes back; the caller chooses its beginning.

@@ -103,18 +103,52 @@ struct Id<'a> {
     id: Option<&'a RawValue>,
 }
 
-/// The id of a response of which only the beginning is known: one of its first members, as servers write it.
-pub(crate) fn id_at_the_beginning(beginning: &[u8]) -> Option<Key> {
-    let text = String::from_utf8_lossy(beginning);
-    let (before, rest) = text.split_once("\"id\"")?;
-    // Another member's value may hold these words; the envelope's own come before any object.
-    if before.matches('{').count() != 1 || before.contains("\"method\"") {
-        return None;
+/// What a part of a message tells of it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Known {
+    /// The id, as it stands.
+    pub(crate) id: Option<String>,
+    /// Whether it asks or tells, and does not answer.
+    pub(crate) has_method: bool,
+}
+
+/// What the beginning of a message tells: its members up to the first that is not whole.
+pub(crate) fn beginning(part: &[u8]) -> Known {
+    let text = String::from_utf8_lossy(part);
+    let mut known = Known::default();
+    let Some(mut rest) = text.trim_start_matches('\u{feff}').trim_start().strip_prefix('{') else {
+        return known;
+    };
+    loop {
+        let mut keys = serde_json::Deserializer::from_str(rest).into_iter::<Text<'_>>();
+        let Some(Ok(Text(key))) = keys.next() else { return known };
+        known.has_method |= key == "method";
+        let Some(value) = rest.get(keys.byte_offset()..).and_then(|rest| rest.trim_start().strip_prefix(':'))
+        else {
+            return known;
+        };
+        let mut values = serde_json::Deserializer::from_str(value).into_iter::<&RawValue>();
+        let Some(Ok(member)) = values.next() else { return known };
+        let Some(next) =
+            value.get(values.byte_offset()..).and_then(|rest| rest.trim_start().strip_prefix(','))
+        else {
+            return known;
+        };
+        if key == "id" && is_id(member) {
+            known.id = Some(member.get().to_string());
+        }
+        rest = next;
     }
-    let rest = rest.trim_start().strip_prefix(':')?.trim_start();
-    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
-    let id = values.next()?.ok()?;
-    is_id(id).then(|| Key::of(id))
+}
+
+/// The id of a message whose last member it is, as the TypeScript SDK writes them. Inside another value, or a string,
+/// more than one brace would follow, or a quote.
+pub(crate) fn id_at_the_end(part: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(part);
+    let members = text.trim_end().strip_suffix('}')?;
+    let (_, value) = members.rsplit_once("\"id\"")?;
+    let value: &RawValue = serde_json::from_str(value.trim_start().strip_prefix(':')?).ok()?;
+    is_id(value).then(|| value.get().to_string())
 }
 
 /// JSON-RPC 2.0, section 4: a string or a number; `null` is an id that nobody can be answered by.
@@ -247,13 +281,40 @@ mod tests {
     }
 
     #[test]
-    fn the_id_of_a_long_response_is_found() {
-        let id = |text: &str| id_at_the_beginning(text.as_bytes());
-        assert_eq!(id(r#"{"jsonrpc":"2.0","id":7,"result":{"content":["#), Some(Key::Other("7".into())));
-        assert_eq!(id(r#"{ "id" : "a", "result": "#), Some(Key::Text("a".into())));
-        for unknown in [r#"{"result":{"id":7,"#, r#"{"jsonrpc":"2.0","method":"m","id":7"#, r#"{"id":"#, "x"]
-        {
-            assert_eq!(id(unknown), None, "{unknown}");
+    fn the_beginning_of_a_long_message_tells_what_it_is() {
+        for (text, id, has_method) in [
+            (r#"{"jsonrpc":"2.0","id":7,"result":{"content":["#, Some("7"), false),
+            (r#" { "\u0069d" : "a\"b", "method" : "m", "params": "#, Some(r#""a\"b""#), true),
+            (r#"{"method":"m","params":{"id":7,"#, None, true),
+            (r#"{"result":{"id":7,"method":"#, None, false),
+            (r#"{"result":{"id":7},"id":8"#, None, false),
+            (r#"{"id":"#, None, false),
+            (r#"{"id":null,"method"#, None, false),
+            ("x", None, false),
+            ("", None, false),
+        ] {
+            let expected = Known { id: id.map(ToString::to_string), has_method };
+            assert_eq!(beginning(text.as_bytes()), expected, "{text}");
+        }
+        assert_eq!(beginning(b"{\"id\":1,\"x\":\"\xff").id.as_deref(), Some("1"));
+    }
+
+    #[test]
+    fn the_end_of_a_long_message_may_have_its_id() {
+        let id = |text: &str| id_at_the_end(text.as_bytes());
+        assert_eq!(id(r#"aaa"}]},"jsonrpc":"2.0","id":3}"#).as_deref(), Some("3"));
+        assert_eq!(id("aaa\"}],\"id\" : \"a-1\" }\r").as_deref(), Some("\"a-1\""));
+        for other in [
+            r#"{"id":3}}"#,
+            r#""text":"\"id\":3"}"#,
+            r#""text":"\"id\":3}"}"#,
+            r#""id":[3]}"#,
+            r#""id":null}"#,
+            r#""id":3"#,
+            "}",
+            "",
+        ] {
+            assert_eq!(id(other), None, "{other}");
         }
     }
 

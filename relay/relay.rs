@@ -1,5 +1,9 @@
 //! The relay between one agent and one server.
 
+mod too_long;
+
+pub use too_long::Part;
+
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::format;
@@ -18,6 +22,7 @@ use crate::hello;
 use crate::message::{self, About, Key, Message, Params, Text};
 use crate::pending::{Asked, Kind, Pending, Requests};
 use crate::policy::{Policy, Spill};
+use crate::relay::too_long::LongLine;
 use crate::supervision::{State, Supervision};
 use crate::tools::{self, Listed};
 
@@ -48,6 +53,8 @@ pub struct Relay {
     structured: BTreeSet<String>,
     /// What the server has that can change.
     lists: Vec<&'static str>,
+    /// Whether the long line that the agent is writing, and the server's, was answered.
+    long_lines: [LongLine; 2],
     actions: Vec<Action>,
 }
 
@@ -87,6 +94,7 @@ impl Relay {
             initialized: None,
             structured: BTreeSet::new(),
             lists: Vec::new(),
+            long_lines: Default::default(),
             actions: Vec::new(),
         }
     }
@@ -110,13 +118,6 @@ impl Relay {
     /// A line of the agent's.
     pub fn from_agent(&mut self, line: Vec<u8>, now: Time) -> Vec<Action> {
         self.agent_says(line, now);
-        self.done()
-    }
-
-    /// A line of the agent's that was too long to be held.
-    pub fn too_long_from_agent(&mut self, limit: usize) -> Vec<Action> {
-        let sentence = format!("squire: a message of more than {limit} bytes is not passed on");
-        self.act(Action::ToAgent(answer::error(None, code::RELAY, &sentence, Completed::No)));
         self.done()
     }
 
@@ -342,18 +343,6 @@ impl Relay {
     /// A line of the server's.
     pub fn from_server(&mut self, line: Vec<u8>, spill: &mut dyn Spill, now: Time) -> Vec<Action> {
         self.server_says(line, spill, now);
-        self.done()
-    }
-
-    /// A line of the server's that was too long to be held; its beginning may name the request that it answers.
-    pub fn too_long_from_server(&mut self, beginning: &[u8], limit: usize, now: Time) -> Vec<Action> {
-        let why = format!("a message of more than {limit} bytes");
-        let key = message::id_at_the_beginning(beginning);
-        if let Some(pending) = key.and_then(|key| self.requests.take(&key)) {
-            let sentence = format!("the answer of {} is not passed on: {why}", self.policy.name);
-            self.fail(pending, code::RELAY, &sentence, Outcome::Error, limit, now);
-        }
-        self.act(Action::Note(Note::Refused(why)));
         self.done()
     }
 

@@ -2,7 +2,7 @@
 //!
 //! An editor that saves in place empties the file first and fills it afterwards. Taken away in between, the file would
 //! go, and the save with it. Only a lease, which the kernel refuses while there is a writer (fcntl(2), `F_SETLEASE`),
-//! tells of one; no safe wrapper of it exists, which makes this the one module with unsafe code.
+//! tells of one; no safe wrapper of it exists, so that this module has unsafe code.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};

@@ -1,123 +1,125 @@
-//! The agent's side: two plain threads for this process's own stdin and stdout, which may be pipes, sockets or a
-//! terminal. An asynchronous reader of a terminal or a socket would have to reopen them, or would keep the process alive.
+//! The agent's side: this process's own stdin and stdout, which may be pipes, sockets or a terminal.
 
-use std::io::{self, BufReader, Read};
-use std::os::fd::AsFd;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc as blocking;
-use std::thread;
+use std::io;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use tokio::sync::{Notify, mpsc};
 
-use crate::mcp::LINE_LIMIT;
-use crate::mcp::lines::{Line, Lines};
+use super::lines::{Cutter, LINE_LIMIT, Piece};
+use super::ready::Ready;
 
-/// How many lines are read ahead.
-const AHEAD: usize = 64;
+/// What one read takes.
+const CHUNK: usize = 64 * 1024;
 /// How many bytes may wait for an agent that does not read; then the server waits.
 const UNREAD: usize = 8 * 1024 * 1024;
 /// How long the last lines may take.
 const LAST: Duration = Duration::from_secs(1);
 
-/// The lines that the agent sends; the channel closes with its stdin.
-pub(super) fn lines() -> Result<mpsc::Receiver<Line>> {
-    let (sender, lines) = mpsc::channel(AHEAD);
-    let read = move || {
-        for line in Lines::new(BufReader::with_capacity(64 * 1024, Stdin), LINE_LIMIT) {
-            let Ok(line) = line else { return };
-            if sender.blocking_send(line).is_err() {
-                return;
-            }
-        }
-    };
-    thread::Builder::new().name("agent's words".into()).spawn(read).context("stdin can't be read")?;
-    Ok(lines)
+/// What the agent says.
+pub(super) struct Words {
+    input: Ready<'static>,
+    cutter: Cutter,
+    buffer: Vec<u8>,
 }
 
-struct Stdin;
+impl Words {
+    pub(super) fn new() -> Result<Self> {
+        let input = Ready::input(rustix::stdio::stdin()).context("stdin can't be read")?;
+        Ok(Self { input, cutter: Cutter::new(LINE_LIMIT), buffer: vec![0; CHUNK] })
+    }
 
-impl Read for Stdin {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        Ok(rustix::io::read(rustix::stdio::stdin(), buffer)?)
+    /// The lines that the next read ends, if any; nothing once the agent has said all. Nothing is lost where it is
+    /// dropped before.
+    pub(super) async fn next(&mut self) -> Option<Vec<Piece>> {
+        // Whoever goes in an unusual way has said all, too.
+        let count = self.input.read(&mut self.buffer).await.unwrap_or_default();
+        let mut pieces = Vec::new();
+        if count == 0 {
+            let last = self.cutter.end()?;
+            return Some(vec![last]);
+        }
+        self.cutter.push(self.buffer.get(..count).unwrap_or_default(), |piece| pieces.push(piece));
+        Some(pieces)
     }
 }
 
 /// What goes to the agent.
 pub(super) struct Agent {
-    lines: blocking::Sender<Vec<u8>>,
-    waiting: Arc<AtomicUsize>,
-    /// Told when there is room again, and when the agent reads no more.
-    pub(super) news: Arc<Notify>,
-    ended: blocking::Receiver<()>,
+    output: Ready<'static>,
+    unwritten: Vec<u8>,
+    /// How much of that is written.
+    written: usize,
+    is_gone: bool,
 }
 
 impl Agent {
     pub(super) fn new() -> Result<Self> {
-        let (lines, unwritten) = blocking::channel::<Vec<u8>>();
-        let (tell, ended) = blocking::channel();
-        let (waiting, news) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
-        let (counter, room) = (Arc::clone(&waiting), Arc::clone(&news));
-        let write = move || {
-            write_all(&unwritten, &counter, &room);
-            // Whoever waits for room, or for the end, goes on.
-            drop(tell);
-            drop(unwritten);
-            room.notify_one();
-        };
-        thread::Builder::new()
-            .name("words to the agent".into())
-            .spawn(write)
-            .context("stdout can't be written")?;
-        Ok(Self { lines, waiting, news, ended })
+        let output = Ready::output(rustix::stdio::stdout()).context("stdout can't be written")?;
+        Ok(Self { output, unwritten: Vec::new(), written: 0, is_gone: false })
     }
 
-    /// Queues a line; `false` once the agent reads no more.
-    pub(super) fn send(&self, mut line: Vec<u8>) -> bool {
+    /// Queues a line; [`Self::write`] sends it.
+    pub(super) fn send(&mut self, mut line: Vec<u8>) {
         line.push(b'\n');
-        self.waiting.fetch_add(line.len(), Ordering::Relaxed);
-        self.lines.send(line).is_ok()
+        if self.unwritten.is_empty() {
+            self.unwritten = line;
+            return;
+        }
+        // An agent that is always a little behind must not make it grow.
+        if self.written > UNREAD {
+            self.unwritten.drain(..std::mem::take(&mut self.written));
+        }
+        self.unwritten.extend_from_slice(&line);
+    }
+
+    /// Writes what is queued as far as the agent reads.
+    pub(super) fn write(&mut self) {
+        while let Some(rest) = self.unwritten.get(self.written..)
+            && !rest.is_empty()
+            && !self.is_gone
+        {
+            match self.output.write(rest) {
+                Ok(count) => self.written += count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(_) => self.is_gone = true,
+            }
+        }
+        self.unwritten.clear();
+        self.unwritten.shrink_to(CHUNK);
+        self.written = 0;
+    }
+
+    /// Whether something is queued still.
+    pub(super) fn is_behind(&self) -> bool {
+        !self.unwritten.is_empty()
+    }
+
+    /// Waits until the agent reads on.
+    pub(super) async fn has_room(&self) {
+        // An error is told by the next write.
+        let _ = self.output.has_room().await;
     }
 
     /// Whether more may be queued.
-    pub(super) fn has_room(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) < UNREAD
+    pub(super) fn takes_more(&self) -> bool {
+        self.unwritten.len() - self.written < UNREAD
     }
 
     /// Whether the agent reads no more.
     pub(super) fn is_gone(&self) -> bool {
-        matches!(self.ended.try_recv(), Err(blocking::TryRecvError::Disconnected))
+        self.is_gone
     }
 
     /// Waits a moment until what is queued is written.
-    pub(super) fn finish(self) {
-        drop(self.lines);
-        // Either it is written or the time is over.
-        let _ = self.ended.recv_timeout(LAST);
-    }
-}
-
-/// Writes what is queued, as much at once as is there.
-fn write_all(unwritten: &blocking::Receiver<Vec<u8>>, waiting: &AtomicUsize, room: &Notify) {
-    while let Ok(mut lines) = unwritten.recv() {
-        while lines.len() < 64 * 1024
-            && let Ok(more) = unwritten.try_recv()
-        {
-            lines.extend_from_slice(&more);
-        }
-        let mut rest = lines.as_slice();
-        while !rest.is_empty() {
-            match rustix::io::write(rustix::stdio::stdout().as_fd(), rest) {
-                Ok(count) => rest = rest.get(count..).unwrap_or_default(),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(rustix::io::Errno::AGAIN) => thread::sleep(Duration::from_millis(1)),
-                Err(_) => return,
+    pub(super) async fn finish(mut self) {
+        let write_all = async {
+            self.write();
+            while self.is_behind() {
+                self.has_room().await;
+                self.write();
             }
-        }
-        if waiting.fetch_sub(lines.len(), Ordering::Relaxed) >= UNREAD {
-            room.notify_one();
-        }
+        };
+        // Either it is written or the time is over.
+        let _ = tokio::time::timeout(LAST, write_all).await;
     }
 }

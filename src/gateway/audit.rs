@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
+use std::thread::{self, Thread};
 use std::time::{Duration, SystemTime};
 
 use squire_relay::{Call, Note, Seal};
@@ -79,6 +79,8 @@ struct Queue {
     lost: Arc<AtomicUsize>,
     /// Hears of the writer's end.
     ended: Receiver<()>,
+    /// Whoever waits for more to come is waked by the end.
+    writer: Thread,
 }
 
 impl Audit {
@@ -118,9 +120,9 @@ impl Audit {
     }
 
     /// Writes down a call that is over. Returns at once.
-    pub(crate) fn record(&self, call: &Call) {
+    pub(crate) fn record(&self, call: Call) {
         if let Some(queue) = &self.queue {
-            queue.push(What::Call(call.clone()));
+            queue.push(What::Call(call));
         }
     }
 
@@ -156,12 +158,12 @@ impl Queue {
         let (alive, ended) = channel();
         let (waiting, lost) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let (written, given_up) = (Arc::clone(&waiting), Arc::clone(&lost));
-        thread::Builder::new().name("audit".into()).spawn(move || {
+        let thread = thread::Builder::new().name("audit".into()).spawn(move || {
             writer.run(&to_write, &written, &given_up);
             // Whoever waits for the end hears of it by this going away.
             drop(alive);
         })?;
-        Ok(Self { entries, waiting, lost, ended })
+        Ok(Self { entries, waiting, lost, ended, writer: thread.thread().clone() })
     }
 
     fn push(&self, what: What) {
@@ -178,8 +180,9 @@ impl Queue {
 
 impl Drop for Audit {
     fn drop(&mut self) {
-        if let Some(Queue { entries, ended, .. }) = self.queue.take() {
+        if let Some(Queue { entries, ended, writer, .. }) = self.queue.take() {
             drop(entries);
+            writer.unpark();
             // Either the writer's end or the end of patience: there is nothing to do about the second.
             let _ = ended.recv_timeout(PATIENCE);
         }

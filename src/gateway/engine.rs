@@ -1,21 +1,21 @@
 //! The relay at work: lines and times go in, and what comes out is done.
 
 use std::future::pending;
+use std::pin::Pin;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
-use squire_relay::{Action, Note, Relay, Spill, Time};
+use squire_relay::{Action, Note, Part, Relay, Spill, Time};
 use tokio::sync::mpsc;
 use tokio::task::{LocalSet, spawn_local};
-use tokio::time::Instant as Moment;
+use tokio::time::{Instant as Moment, Sleep, sleep_until};
 
-use super::agent::{self, Agent};
+use super::agent::{Agent, Words};
 use super::audit::Audit;
+use super::lines::{LINE_LIMIT, Piece};
 use super::upstream::{Event, FromServer, Upstream};
 use crate::exit::Exit;
-use crate::mcp::LINE_LIMIT;
-use crate::mcp::lines::Line;
 use crate::output::Output;
 use crate::printable::excerpt;
 use crate::secrets::Values;
@@ -54,10 +54,11 @@ impl Engine<'_> {
     }
 
     async fn relay_all(self) -> Result<Exit> {
-        let mut lines = agent::lines()?;
+        let mut words = Words::new()?;
         let agent = Agent::new()?;
         let (events, mut coming) = mpsc::channel::<Event>(AHEAD);
         let mut interruptions = interruptions()?;
+        let mut alarm = Alarm::default();
         let mut work = Work {
             engine: self,
             agent,
@@ -68,22 +69,29 @@ impl Engine<'_> {
             is_begun: false,
             exit: Exit::DONE,
         };
-        loop {
-            let wake = work.engine.relay.wake();
+        while !work.agent.is_gone() {
+            alarm.set(work.engine.relay.wake().map(|wake| work.start + Duration::from_millis(wake)));
             let hears_agent = work.engine.upstream.unsent() < UNREAD;
-            let hears_server = work.agent.has_room();
+            let hears_server = work.agent.takes_more();
             tokio::select! {
-                line = lines.recv(), if hears_agent => match line {
-                    Some(line) => work.hear_agent(line),
+                pieces = words.next(), if hears_agent => match pieces {
+                    Some(pieces) => pieces.into_iter().for_each(|piece| work.hear_agent(piece)),
                     None => break,
                 },
-                event = coming.recv(), if hears_server => event.into_iter().for_each(|event| work.hear_server(event)),
-                () = until(wake.map(|wake| work.start + Duration::from_millis(wake))) => work.tick(),
-                () = work.agent.news.notified() => if work.agent.is_gone() { break },
+                event = coming.recv(), if hears_server => {
+                    event.into_iter().for_each(|event| work.hear_server(event));
+                    // What came with it goes on with it.
+                    while work.agent.takes_more() && let Ok(event) = coming.try_recv() {
+                        work.hear_server(event);
+                    }
+                }
+                () = work.agent.has_room(), if work.agent.is_behind() => {}
+                () = alarm.rings() => work.tick(),
                 // What waits for a server that does not read is looked at again.
                 () = tokio::time::sleep(Duration::from_millis(5)), if !hears_agent => {}
                 interruption = interruptions.recv() => if interruption.is_some() { break },
             }
+            work.write();
         }
         Ok(work.end(&mut coming).await)
     }
@@ -109,10 +117,19 @@ impl Work<'_> {
         Time::try_from(self.start.elapsed().as_millis()).unwrap_or(Time::MAX)
     }
 
-    fn hear_agent(&mut self, line: Line) {
-        let actions = match line {
-            Line::Whole(line) => self.engine.relay.from_agent(line, self.now()),
-            Line::TooLong => self.engine.relay.too_long_from_agent(LINE_LIMIT),
+    /// Lets go what was queued on both sides.
+    fn write(&mut self) {
+        self.engine.upstream.write();
+        self.agent.write();
+    }
+
+    fn hear_agent(&mut self, piece: Piece) {
+        let actions = match piece {
+            Piece::Line(line) => self.engine.relay.from_agent(line, self.now()),
+            Piece::Beginning(part) => {
+                self.engine.relay.too_long_from_agent(Part::Beginning(&part), LINE_LIMIT)
+            }
+            Piece::End(part) => self.engine.relay.too_long_from_agent(Part::End(&part), LINE_LIMIT),
         };
         self.act(actions);
     }
@@ -125,8 +142,13 @@ impl Work<'_> {
         let relay = &mut self.engine.relay;
         let actions = match event {
             FromServer::Started => relay.started(now),
-            FromServer::Line(line) => relay.from_server(line, self.engine.spill, now),
-            FromServer::TooLong(beginning) => relay.too_long_from_server(&beginning, LINE_LIMIT, now),
+            FromServer::Said(Piece::Line(line)) => relay.from_server(line, self.engine.spill, now),
+            FromServer::Said(Piece::Beginning(part)) => {
+                relay.too_long_from_server(Part::Beginning(&part), LINE_LIMIT, now)
+            }
+            FromServer::Said(Piece::End(part)) => {
+                relay.too_long_from_server(Part::End(&part), LINE_LIMIT, now)
+            }
             FromServer::Ended(reason) => {
                 self.is_running = false;
                 if !self.is_begun {
@@ -178,7 +200,7 @@ impl Work<'_> {
                     }
                     self.engine.audit.note(&note);
                 }
-                Action::Audit(call) => self.engine.audit.record(&call),
+                Action::Audit(call) => self.engine.audit.record(call),
             }
         }
     }
@@ -189,7 +211,7 @@ impl Work<'_> {
             self.engine.upstream.stop();
             self.last_words(coming, LAST).await;
         }
-        self.agent.finish();
+        self.agent.finish().await;
         self.exit
     }
 
@@ -206,6 +228,7 @@ impl Work<'_> {
             };
             let is_end = number == self.number && matches!(event, FromServer::Ended(_));
             self.hear_server((number, event));
+            self.write();
             if is_end {
                 return true;
             }
@@ -230,9 +253,30 @@ fn interruptions() -> Result<mpsc::Receiver<i32>> {
     Ok(interruptions)
 }
 
-async fn until(moment: Option<Instant>) {
-    match moment {
-        Some(moment) => tokio::time::sleep_until(moment.into()).await,
-        None => pending().await,
+/// A timer that is seldom set: each call puts the next deadline off, so it may ring too early, but never too late.
+#[derive(Default)]
+struct Alarm {
+    timer: Option<Pin<Box<Sleep>>>,
+    is_set: bool,
+}
+
+impl Alarm {
+    /// Sees to it that it rings by this moment.
+    fn set(&mut self, moment: Option<Instant>) {
+        let Some(moment) = moment.map(Moment::from) else { return };
+        match &mut self.timer {
+            Some(timer) if self.is_set && timer.deadline() <= moment => {}
+            Some(timer) => timer.as_mut().reset(moment),
+            None => self.timer = Some(Box::pin(sleep_until(moment))),
+        }
+        self.is_set = true;
+    }
+
+    async fn rings(&mut self) {
+        match &mut self.timer {
+            Some(timer) if self.is_set => timer.await,
+            _ => pending().await,
+        }
+        self.is_set = false;
     }
 }

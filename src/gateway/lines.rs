@@ -1,24 +1,33 @@
 //! A byte stream that comes in pieces, cut into lines.
 
-/// A line of a server's, or the news of one that is not held.
+use memchr::memchr;
+
+/// The longest message that is passed on, in bytes. Results of 20 MiB are seen; some end must be, as a flood without a
+/// line end would take all memory.
+pub(super) const LINE_LIMIT: usize = 64 * 1024 * 1024;
+
+/// A line, or the news of one that is not held.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Piece {
     /// A line without its end.
     Line(Vec<u8>),
-    /// The beginning of a line that is longer than the limit; the rest of it is passed over.
-    TooLong(Vec<u8>),
+    /// The beginning of a line that is longer than the limit, as soon as that is known: a flood without a line end can't hide.
+    Beginning(Vec<u8>),
+    /// The end of such a line, without the line end; what lies between is passed over.
+    End(Vec<u8>),
 }
 
 /// Cuts lines of at most `limit` bytes.
 #[derive(Debug)]
 pub(super) struct Cutter {
+    /// While a line is passed over, its latest bytes.
     line: Vec<u8>,
     limit: usize,
     passing_over: bool,
 }
 
-/// How much is kept of a line that is too long, for its id.
-const BEGINNING: usize = 4096;
+/// How much is kept of either end of a line that is too long, for its id.
+const PART: usize = 4096;
 
 impl Cutter {
     pub(super) fn new(limit: usize) -> Self {
@@ -27,35 +36,41 @@ impl Cutter {
 
     /// Takes bytes; `give` gets each line that they end.
     pub(super) fn push(&mut self, mut bytes: &[u8], mut give: impl FnMut(Piece)) {
-        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+        while let Some(end) = memchr(b'\n', bytes) {
             let (line, rest) = bytes.split_at(end);
             self.take(line, &mut give);
             bytes = rest.get(1..).unwrap_or_default();
-            if !std::mem::take(&mut self.passing_over) {
-                give(Piece::Line(self.finished()));
-            }
+            give(self.finished_piece());
         }
         self.take(bytes, &mut give);
     }
 
     /// What is left where the stream ends: its last line need not have an end.
     pub(super) fn end(&mut self) -> Option<Piece> {
-        (!self.line.is_empty()).then(|| Piece::Line(self.finished()))
+        (!self.line.is_empty()).then(|| self.finished_piece())
     }
 
     fn take(&mut self, bytes: &[u8], give: &mut impl FnMut(Piece)) {
-        if self.passing_over {
-            return;
-        }
-        if self.line.len() + bytes.len() > self.limit {
+        if !self.passing_over && self.line.len() + bytes.len() > self.limit {
             let mut beginning = std::mem::take(&mut self.line);
-            beginning.extend_from_slice(bytes.get(..BEGINNING.min(bytes.len())).unwrap_or_default());
-            beginning.truncate(BEGINNING);
+            beginning.extend_from_slice(bytes.get(..PART.min(bytes.len())).unwrap_or_default());
+            beginning.truncate(PART);
+            beginning.shrink_to_fit();
             self.passing_over = true;
-            give(Piece::TooLong(beginning));
-            return;
+            give(Piece::Beginning(beginning));
         }
-        self.line.extend_from_slice(bytes);
+        if self.passing_over {
+            let latest = bytes.get(bytes.len().saturating_sub(PART)..).unwrap_or_default();
+            self.line.drain(..(self.line.len() + latest.len()).saturating_sub(PART));
+            self.line.extend_from_slice(latest);
+        } else {
+            self.line.extend_from_slice(bytes);
+        }
+    }
+
+    fn finished_piece(&mut self) -> Piece {
+        let line = self.finished();
+        if std::mem::take(&mut self.passing_over) { Piece::End(line) } else { Piece::Line(line) }
     }
 
     fn finished(&mut self) -> Vec<u8> {
@@ -87,7 +102,7 @@ mod tests {
         assert_eq!(cut(&[b"a\r\n\nb", b"c\nlast"], 9), [line("a"), line(""), line("bc"), line("last")]);
         assert_eq!(
             cut(&[b"abc\nab", b"cd", b"ef\nx\n"], 3),
-            [line("abc"), Piece::TooLong(b"abcd".into()), line("x")]
+            [line("abc"), Piece::Beginning(b"abcd".into()), Piece::End(b"cdef".into()), line("x")]
         );
     }
 

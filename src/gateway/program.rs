@@ -1,25 +1,28 @@
 //! A server that is a program: started by a warden, spoken to through pipes.
 
 use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 use std::{io, thread};
 
 use anyhow::{Context, Result};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, getpid, kill_process, set_child_subreaper};
+use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::unix::pipe;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::spawn_local;
 use zeroize::Zeroizing;
 
-use super::lines::{Cutter, Piece};
+use super::input::Input;
+use super::lines::{Cutter, LINE_LIMIT, Piece};
 use super::upstream::{Events, FromServer, Upstream};
 use super::{stderr, warden};
-use crate::mcp::LINE_LIMIT;
 use crate::printable::excerpt;
 use crate::secrets::Values;
 
@@ -45,9 +48,7 @@ pub(super) struct Program<'a> {
 
 struct Running {
     warden: Pid,
-    /// Gone once the agent has said all.
-    input: Option<mpsc::UnboundedSender<Zeroizing<Vec<u8>>>>,
-    unsent: Rc<Cell<usize>>,
+    input: Rc<Input>,
     /// Until the warden was waited for its number is its own.
     is_there: Rc<Cell<bool>>,
 }
@@ -77,17 +78,11 @@ impl<'a> Program<'a> {
         let input = pipe::Sender::from_owned_fd(OwnedFd::from(stdin)).context("its input")?;
         let output = pipe::Receiver::from_owned_fd(OwnedFd::from(stdout)).context("its output")?;
         let errors = pipe::Receiver::from_owned_fd(OwnedFd::from(err)).context("its stderr")?;
-        let (lines, unwritten) = mpsc::unbounded_channel();
-        let (unsent, is_there) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(true)));
-        let running = Running {
-            warden,
-            input: Some(lines.clone()),
-            unsent: Rc::clone(&unsent),
-            is_there: Rc::clone(&is_there),
-        };
-        // The orders stand before the server's own input. An error shows as the server's end.
-        let _ = lines.send(orders);
-        spawn_local(feed(input, unwritten, unsent));
+        let (input, is_there) = (Input::new(input), Rc::new(Cell::new(true)));
+        let running = Running { warden, input: Rc::clone(&input), is_there: Rc::clone(&is_there) };
+        // The orders stand before the server's own input.
+        input.queue(orders);
+        input.write();
         let refusal = Rc::new(RefCell::new(None));
         let reader = spawn_local(read(output, number, events.clone(), Rc::clone(&refusal)));
         let tail = spawn_local(stderr::drain(errors, Rc::clone(&self.values)));
@@ -123,6 +118,8 @@ impl<'a> Program<'a> {
 impl Upstream for Program<'_> {
     fn start(&mut self, number: u64, events: Events) {
         self.stop();
+        // What a warden that was killed leaves comes here. Without it a server outlives its warden, and nothing else.
+        let _ = set_child_subreaper(Some(getpid()));
         let outcome = match self.spawn(number, events.clone()) {
             Ok(running) => {
                 self.running = Some(running);
@@ -134,17 +131,20 @@ impl Upstream for Program<'_> {
     }
 
     fn send(&mut self, mut line: Vec<u8>) {
-        let Some(running) = &self.running else { return };
         line.push(b'\n');
-        running.unsent.set(running.unsent.get() + line.len());
-        // A server that is gone is known by its end.
-        if let Some(input) = &running.input {
-            let _ = input.send(Zeroizing::new(line));
+        if let Some(running) = &self.running {
+            running.input.queue(Zeroizing::new(line));
+        }
+    }
+
+    fn write(&mut self) {
+        if let Some(running) = &self.running {
+            running.input.write();
         }
     }
 
     fn unsent(&self) -> usize {
-        self.running.as_ref().map_or(0, |running| running.unsent.get())
+        self.running.as_ref().map_or(0, |running| running.input.unsent.get())
     }
 
     fn stop(&mut self) {
@@ -154,8 +154,8 @@ impl Upstream for Program<'_> {
     }
 
     fn finish(&mut self) {
-        if let Some(running) = &mut self.running {
-            running.input = None;
+        if let Some(running) = &self.running {
+            running.input.finish();
         }
     }
 }
@@ -168,40 +168,13 @@ fn end(warden: Pid, is_there: &Cell<bool>) {
     }
 }
 
-/// Writes lines as fast as the server takes them.
-async fn feed(
-    input: pipe::Sender,
-    mut unwritten: mpsc::UnboundedReceiver<Zeroizing<Vec<u8>>>,
-    unsent: Rc<Cell<usize>>,
-) {
-    let mut is_order = true;
-    while let Some(line) = unwritten.recv().await {
-        let mut rest = line.as_slice();
-        while !rest.is_empty() {
-            match input.try_write(rest) {
-                Ok(count) => rest = rest.get(count..).unwrap_or_default(),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if input.writable().await.is_err() {
-                        return;
-                    }
-                }
-                // Its end tells.
-                Err(_) => return,
-            }
-        }
-        if !std::mem::take(&mut is_order) {
-            unsent.set(unsent.get().saturating_sub(line.len()));
-        }
-    }
-}
-
 /// Reads lines until the output ends. What the warden says instead of the server is no line for the agent.
-async fn read(output: pipe::Receiver, number: u64, events: Events, refusal: Rc<RefCell<Option<String>>>) {
+async fn read(mut output: pipe::Receiver, number: u64, events: Events, refusal: Rc<RefCell<Option<String>>>) {
     let mut cutter = Cutter::new(LINE_LIMIT);
     let mut buffer = vec![0; CHUNK];
     let mut pieces = Vec::new();
     loop {
-        match output.try_read(&mut buffer) {
+        match next(&mut output, &mut buffer).await {
             Ok(0) => break,
             Ok(count) => {
                 cutter.push(buffer.get(..count).unwrap_or_default(), |piece| pieces.push(piece));
@@ -212,31 +185,24 @@ async fn read(output: pipe::Receiver, number: u64, events: Events, refusal: Rc<R
                         *refusal.borrow_mut() = Some(excerpt(reason, REASON));
                         continue;
                     }
-                    if events.send((number, FromServer::from(piece))).await.is_err() {
+                    if events.send((number, FromServer::Said(piece))).await.is_err() {
                         return;
                     }
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                if output.readable().await.is_err() {
-                    break;
                 }
             }
             Err(_) => break,
         }
     }
     if let Some(piece) = cutter.end() {
-        let _ = events.send((number, FromServer::from(piece))).await;
+        let _ = events.send((number, FromServer::Said(piece))).await;
     }
 }
 
-impl From<Piece> for FromServer {
-    fn from(piece: Piece) -> Self {
-        match piece {
-            Piece::Line(line) => Self::Line(line),
-            Piece::TooLong(beginning) => Self::TooLong(beginning),
-        }
-    }
+/// What the next read gives. A reader that takes less than its buffer holds does not ask twice.
+async fn next(output: &mut pipe::Receiver, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut buffer = ReadBuf::new(buffer);
+    poll_fn(|context| Pin::new(&mut *output).poll_read(context, &mut buffer)).await?;
+    Ok(buffer.filled().len())
 }
 
 /// Waits for a child on a thread of its own: the one call that tells of its end by itself.
@@ -244,6 +210,7 @@ fn wait(mut child: Child) -> Result<oneshot::Receiver<ExitStatus>> {
     let (tell, told) = oneshot::channel();
     let wait = move || {
         if let Ok(status) = child.wait() {
+            warden::end_strays();
             let _ = tell.send(status);
         }
     };

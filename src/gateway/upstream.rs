@@ -2,15 +2,15 @@
 
 use tokio::sync::mpsc::Sender;
 
+use super::lines::Piece;
+
 /// Something that comes from the server's side.
 #[derive(Debug)]
 pub(super) enum FromServer {
     /// What is sent from now on reaches the server.
     Started,
-    /// A line, a body or the data of an event: one message, or a batch.
-    Line(Vec<u8>),
-    /// The beginning of a line that is too long to be held.
-    TooLong(Vec<u8>),
+    /// A line, a body or the data of an event: one message, or a batch, or a part of one that is too long to be held.
+    Said(Piece),
     /// The server is gone, or could not be started; the reason follows its name in a sentence.
     Ended(String),
 }
@@ -26,8 +26,11 @@ pub(super) trait Upstream {
     /// Starts the server; [`FromServer::Started`] or [`FromServer::Ended`] of this number follows.
     fn start(&mut self, number: u64, events: Events);
 
-    /// Sends a message, without a line end. What can't be sent shows as an end.
+    /// Sends a message, without a line end, with the next [`Self::write`]. What can't be sent shows as an end.
     fn send(&mut self, line: Vec<u8>);
+
+    /// Lets go what was given to [`Self::send`].
+    fn write(&mut self);
 
     /// How many bytes were given to [`Self::send`] and are not on their way yet.
     fn unsent(&self) -> usize;

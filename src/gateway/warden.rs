@@ -230,19 +230,31 @@ fn end_all(server: Pid, status: &mut Option<WaitStatus>, signals: &Signals) {
         signals.ask_to_end();
     }
     let until = Instant::now() + LAST;
-    while Instant::now() < until {
+    while has_children() && Instant::now() < until {
         if status.is_none() {
             let _ = kill_process_group(server, Signal::KILL);
         }
-        for child in children() {
-            let _ = kill_process(child, Signal::KILL);
-        }
+        kill_children();
         *status = status.or(reap(server));
-        if !has_children() {
-            return;
-        }
         signals.wait(Some(GLANCE));
         signals.ask_to_end();
+    }
+}
+
+/// Ends, in a gateway, what a warden has left that was killed itself.
+pub(super) fn end_strays() {
+    let until = Instant::now() + LAST;
+    while has_children() && Instant::now() < until {
+        kill_children();
+        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
+        std::thread::sleep(GLANCE);
+    }
+}
+
+fn kill_children() {
+    for child in children() {
+        // An error says that it has ended.
+        let _ = kill_process(child, Signal::KILL);
     }
 }
 

@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Test, eventually, gateway_words};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Sixty megabytes take their time where nothing is optimized and all tests run at once.
+const PATIENCE: Duration = Duration::from_secs(90);
 /// What the agent begins with.
 pub(super) const HELLO: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}}"#;
 pub(super) const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;

@@ -114,3 +114,15 @@ fn after_a_crash() {
     assert!(conversation.ends().success());
     conversation.nothing_is_left();
 }
+
+/// Without its parent the server comes to the gateway, which starts another only when nothing of it is left.
+#[test]
+fn after_a_sudden_end_of_the_parent() {
+    let mut conversation = survivor();
+    let parent = i32::try_from(conversation.processes()[1]).unwrap();
+    check(&conversation, || kill_process(Pid::from_raw(parent).unwrap(), Signal::KILL).unwrap());
+    eventually("another is started", || conversation.events("start").len() == 2);
+    conversation.close_stdin();
+    assert!(conversation.ends().success());
+    conversation.nothing_is_left();
+}

@@ -55,7 +55,7 @@ fn mode(path: &Path) -> u32 {
 fn a_call_is_one_line_that_only_the_user_can_read() {
     let state = state();
     let audit = open(&state, AuditKind::Digest);
-    audit.record(&call("search", audit.seal()("{\"q\":1}")));
+    audit.record(call("search", audit.seal()("{\"q\":1}")));
     drop(audit);
     let lines = lines(&state, FILES[0]);
     let line = lines[0].as_object().unwrap();
@@ -85,7 +85,7 @@ fn a_digest_tells_the_same_from_another_and_nothing_else() {
     assert!(one.as_ref().unwrap().starts_with("hmac-sha256:") && one != other);
     assert_eq!(one, open(&state, AuditKind::Digest).seal()("{\"token\":\"hunter2\"}"));
     assert_ne!(one, open(&self::state(), AuditKind::Digest).seal()("{\"token\":\"hunter2\"}"));
-    audit.record(&call("login", one));
+    audit.record(call("login", one));
     drop(audit);
     let text = fs::read_to_string(state.path().join(DIRECTORY).join(FILES[0])).unwrap();
     assert!(text.contains("login") && !text.contains("hunter") && !text.contains("token"), "{text}");
@@ -97,8 +97,8 @@ fn full_keeps_the_arguments_as_they_came_and_off_keeps_nothing() {
     let state = state();
     let audit = open(&state, AuditKind::Full);
     let arguments = "{\t\"n\": 12345678901234567890123, \"s\": \"\u{202e}\\n\" }";
-    audit.record(&call("a", audit.seal()(arguments)));
-    audit.record(&call("b", audit.seal()(&format!("\"{}\"", "x".repeat(LARGEST_ARGUMENTS)))));
+    audit.record(call("a", audit.seal()(arguments)));
+    audit.record(call("b", audit.seal()(&format!("\"{}\"", "x".repeat(LARGEST_ARGUMENTS)))));
     drop(audit);
     let text = fs::read_to_string(state.path().join(DIRECTORY).join(FILES[0])).unwrap();
     assert!(text.contains("{ \"n\": 12345678901234567890123, \"s\": \"\\u202e\\n\" }"), "{text}");
@@ -107,7 +107,7 @@ fn full_keeps_the_arguments_as_they_came_and_off_keeps_nothing() {
     let state = self::state();
     let audit = open(&state, AuditKind::Off);
     assert_eq!(audit.seal()("{}"), None);
-    audit.record(&call("a", None));
+    audit.record(call("a", None));
     audit.note(&Note::Sampling);
     drop(audit);
     assert_eq!(fs::read_dir(state.path()).unwrap().count(), 0);
@@ -130,8 +130,8 @@ fn a_declaration_says_how_much_is_kept() {
 fn what_a_server_calls_itself_is_escaped_and_bounded() {
     let state = state();
     let audit = open(&state, AuditKind::Digest);
-    audit.record(&call("a\n{\"forged\":1}\u{1b}[2J\u{202e}", None));
-    audit.record(&call(&"é".repeat(10_000), None));
+    audit.record(call("a\n{\"forged\":1}\u{1b}[2J\u{202e}", None));
+    audit.record(call(&"é".repeat(10_000), None));
     drop(audit);
     let text = fs::read_to_string(state.path().join(DIRECTORY).join(FILES[0])).unwrap();
     assert!(text.chars().all(|c| c == '\n' || !squire_strategies::is_deceptive(c)), "{text:?}");
@@ -162,7 +162,7 @@ fn files_are_turned_and_the_oldest_goes() {
     let state = state();
     for index in 0..40 {
         let audit = turning(&state, "docs", 600);
-        audit.record(&call(&format!("tool-{index}"), None));
+        audit.record(call(&format!("tool-{index}"), None));
         drop(audit);
     }
     let mut kept = Vec::new();
@@ -189,7 +189,7 @@ fn the_lines_of_many_gateways_stay_whole() {
             scope.spawn(move || {
                 let audit = turning(state, &format!("server-{writer}"), 256 * 1024);
                 for index in 0..400 {
-                    audit.record(&call(&format!("{index}-{}", "x".repeat(index % 200)), None));
+                    audit.record(call(&format!("{index}-{}", "x".repeat(index % 200)), None));
                 }
             });
         }
@@ -229,7 +229,7 @@ fn a_key_that_can_not_be_used_costs_the_digests_alone() {
         fs::set_permissions(&key, fs::Permissions::from_mode(mode)).unwrap();
         let audit = open(&state, AuditKind::Digest);
         assert_eq!(audit.seal()("{}"), None);
-        audit.record(&call("a", None));
+        audit.record(call("a", None));
         drop(audit);
         assert_eq!(lines(&state, FILES[0]).len(), 1);
         assert_eq!(fs::read(&key).unwrap(), bytes);
@@ -245,7 +245,7 @@ fn a_disk_that_refuses_costs_lines_alone() {
     let audit = turning(&state, "docs", writer::LARGEST_FILE);
     let begin = Instant::now();
     for _ in 0..3 {
-        audit.record(&call("a", None));
+        audit.record(call("a", None));
     }
     assert!(begin.elapsed() < Duration::from_millis(500));
     let queue = audit.queue.as_ref().unwrap();
@@ -253,7 +253,7 @@ fn a_disk_that_refuses_costs_lines_alone() {
         thread::sleep(Duration::from_millis(1));
     }
     fs::remove_file(&directory).unwrap();
-    audit.record(&call("b", None));
+    audit.record(call("b", None));
     drop(audit);
     let lines = lines(&state, FILES[0]);
     assert_eq!(lines[1]["tool"], "b");
@@ -266,11 +266,11 @@ fn a_disk_that_refuses_costs_lines_alone() {
 #[test]
 fn half_a_line_spoils_no_other() {
     let state = state();
-    open(&state, AuditKind::Digest).record(&call("a", None));
+    open(&state, AuditKind::Digest).record(call("a", None));
     let path = state.path().join(DIRECTORY).join(FILES[0]);
     let whole = fs::read(&path).unwrap();
     fs::write(&path, [&whole[..], &whole[..20]].concat()).unwrap();
-    open(&state, AuditKind::Digest).record(&call("b", None));
+    open(&state, AuditKind::Digest).record(call("b", None));
     let text = fs::read_to_string(&path).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 3);
@@ -283,7 +283,7 @@ fn too_much_that_waits_is_dropped() {
     let (entries, _never_read) = channel();
     let (_alive, ended) = channel();
     let (waiting, lost) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let queue = Queue { entries, waiting, lost, ended };
+    let queue = Queue { entries, waiting, lost, ended, writer: thread::current() };
     for _ in 0..20 {
         queue.push(What::Call(call("a", Some("x".repeat(LARGEST_ARGUMENTS)))));
     }

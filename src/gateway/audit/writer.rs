@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Receiver;
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use super::line::{Entry, What, Whose, line};
@@ -16,6 +17,9 @@ use crate::runner;
 pub(super) const LARGEST_FILE: u64 = 8 * 1024 * 1024;
 /// What is written in one go, unless one line alone is longer.
 const BATCH: usize = 64 * 1024;
+/// How long more is waited for once something is there. A call that wakes nobody is a call that waits for nobody: where
+/// both are on one core, that is what an audit costs most.
+const GATHERING: Duration = Duration::from_millis(50);
 /// How long another gateway may take to turn the files.
 const PATIENCE: Duration = Duration::from_millis(200);
 
@@ -39,6 +43,7 @@ impl Writer {
     /// Writes until nobody is left who could send more.
     pub(super) fn run(mut self, entries: &Receiver<Entry>, waiting: &AtomicUsize, lost: &AtomicUsize) {
         while let Ok(first) = entries.recv() {
+            thread::park_timeout(GATHERING);
             let (mut lines, mut count, mut next) = (String::new(), 0, Some(first));
             let missing = lost.swap(0, Ordering::Relaxed);
             if missing > 0 {

@@ -15,6 +15,7 @@ use super::mirrors::Mirrors;
 use super::outgoing::Outgoing;
 use super::session::Session;
 use super::target::{Access, Target, Transport};
+use crate::gateway::lines::Piece;
 use crate::gateway::upstream::{Events, FromServer};
 use crate::mcp::web::{self, PROTOCOL, SESSION};
 
@@ -85,7 +86,7 @@ impl Link {
 
     /// Passes a message on.
     pub(super) async fn say(&self, line: Vec<u8>) {
-        self.tell(FromServer::Line(line)).await;
+        self.tell(FromServer::Said(Piece::Line(line))).await;
     }
 
     /// Tells of the end, once.

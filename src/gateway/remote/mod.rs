@@ -106,6 +106,9 @@ impl Upstream for Remote {
         }
     }
 
+    /// Each has gone to its task already.
+    fn write(&mut self) {}
+
     fn unsent(&self) -> usize {
         self.unsent.get()
     }

@@ -19,6 +19,7 @@ use tokio::task::LocalSet;
 use zeroize::Zeroizing;
 
 use super::*;
+use crate::gateway::lines::Piece;
 use crate::gateway::upstream::Event;
 use crate::secrets::Value;
 
@@ -229,7 +230,7 @@ impl Driven {
 
     async fn line(&mut self) -> String {
         match self.next().await {
-            FromServer::Line(line) => {
+            FromServer::Said(Piece::Line(line)) => {
                 let text = String::from_utf8(line).unwrap();
                 assert!(!text.contains("very-secret"), "{text}");
                 text
