@@ -4,8 +4,10 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::action::Outcome;
 use crate::edit::string;
 
 /// The codes of the relay's own errors. They lie in the range that JSON-RPC leaves to implementations, apart from
@@ -54,6 +56,18 @@ pub(crate) fn error(id: Option<&str>, code: i32, sentence: &str, completed: Comp
 pub fn transport_error(id: &str, sentence: &str, perhaps: bool) -> Vec<u8> {
     let completed = if perhaps { Completed::Perhaps } else { Completed::No };
     error(Some(id), code::TRANSPORT, &format!("squire: {sentence}"), completed)
+}
+
+/// How a call ended that was answered by an error: a way that failed says so by its code.
+pub(crate) fn outcome(error: &RawValue) -> Outcome {
+    #[derive(Deserialize)]
+    struct Coded {
+        code: i64,
+    }
+    match serde_json::from_str::<Coded>(error.get()) {
+        Ok(Coded { code }) if code == i64::from(code::TRANSPORT) => Outcome::Broken,
+        _ => Outcome::Error,
+    }
 }
 
 /// A result for a request of this id, from JSON text.

@@ -30,7 +30,15 @@ pub(crate) fn cap(result: &str, limit: usize, is_structured: bool, spill: &mut d
         return None;
     }
     let kept = spill.keep(result);
-    let members = Members::read(result)?;
+    let whole = kept.map_or_else(String::new, |path| format!("; all {} bytes: {path}", result.len()));
+    let marker = format!("[... truncated at {limit} bytes{whole}]");
+    let Some(members) = Members::read(result) else {
+        // No result of a call: nothing of it can be told apart.
+        return Some(format!(
+            "{{\"content\":[{{\"type\":\"text\",\"text\":{}}}],\"isError\":true}}",
+            string(&marker)
+        ));
+    };
     let content = members.get("content").map_or("[]", RawValue::get);
     let blocks = serde_json::from_str::<Vec<&RawValue>>(content).unwrap_or_default();
     let mut out: Vec<String> = Vec::new();
@@ -51,8 +59,6 @@ pub(crate) fn cap(result: &str, limit: usize, is_structured: bool, spill: &mut d
         }
         break;
     }
-    let whole = kept.map_or_else(String::new, |path| format!("; all {} bytes: {path}", result.len()));
-    let marker = format!("[... truncated at {limit} bytes{whole}]");
     out.push(format!("{{\"type\":\"text\",\"text\":{}}}", string(&marker)));
     let cut = members.with("content", &["[", &out.join(","), "]"].concat());
     let members = Members::read(&cut)?;

@@ -1,6 +1,8 @@
 //! The first words of either side: what the agent can do, and what the server has.
 
+use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -43,6 +45,41 @@ pub(crate) fn announcing_changes(result: &str) -> Option<String> {
     }
     let announced = of_tools.with("listChanged", "true");
     Some(replaced(result, tools, &announced))
+}
+
+/// The news, for a request `subscriptions/listen` (revision 2026-07-28) of this id, that each list it hears of may be
+/// another one.
+pub(crate) fn changes_for(listen: &[u8], id: &str) -> Vec<Vec<u8>> {
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Wanted {
+        tools_list_changed: bool,
+        prompts_list_changed: bool,
+        resources_list_changed: bool,
+    }
+    #[derive(Deserialize)]
+    struct Listen {
+        #[serde(default)]
+        notifications: Wanted,
+    }
+    #[derive(Deserialize)]
+    struct Request {
+        params: Listen,
+    }
+    let wanted = serde_json::from_slice::<Request>(listen).map(|request| request.params.notifications);
+    let wanted = wanted.unwrap_or_default();
+    let news = |list| {
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/{list}/list_changed\",\"params\":{{\"_meta\":{{\"io.modelcontextprotocol/subscriptionId\":{id}}}}}}}"
+        )
+        .into_bytes()
+    };
+    let lists = [
+        ("tools", wanted.tools_list_changed),
+        ("prompts", wanted.prompts_list_changed),
+        ("resources", wanted.resources_list_changed),
+    ];
+    lists.into_iter().filter(|(_, is_wanted)| *is_wanted).map(|(list, _)| news(list)).collect()
 }
 
 #[cfg(test)]

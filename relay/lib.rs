@@ -24,6 +24,7 @@ mod message;
 mod pending;
 mod policy;
 mod relay;
+mod settings;
 mod supervision;
 mod tools;
 

@@ -21,7 +21,8 @@ pub(crate) enum Message<'a> {
     },
     Response {
         id: &'a RawValue,
-        result: Option<&'a RawValue>,
+        /// Its result, or its error.
+        outcome: Result<&'a RawValue, &'a RawValue>,
     },
     /// Several messages in one line (revision 2025-03-26).
     Batch(Vec<&'a RawValue>),
@@ -82,10 +83,11 @@ pub(crate) fn read_text(text: &str) -> Message<'_> {
         Ok(Envelope { id: None, method: Some(Text(method)), params, .. }) => {
             Message::Notification { method, params }
         }
-        Ok(Envelope { id: Some(id), method: None, result, error, .. })
-            if result.is_some() != error.is_some() =>
-        {
-            Message::Response { id, result }
+        Ok(Envelope { id: Some(id), method: None, result: Some(result), error: None, .. }) => {
+            Message::Response { id, outcome: Ok(result) }
+        }
+        Ok(Envelope { id: Some(id), method: None, result: None, error: Some(error), .. }) => {
+            Message::Response { id, outcome: Err(error) }
         }
         Ok(envelope) => Message::Flawed { id: envelope.id, why: "it is no JSON-RPC message".to_string() },
         Err(error) if error.is_data() => {
@@ -156,7 +158,8 @@ fn is_id(id: &RawValue) -> bool {
     matches!(id.get().as_bytes().first(), Some(b'"' | b'-' | b'0'..=b'9'))
 }
 
-/// An id for comparing: 1 and "1" differ, while a string is the same however it is escaped.
+/// An id for comparing: 1 and "1" differ, while a string is the same however it is escaped, and a number with or
+/// without zeros behind its point.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Key {
     Text(String),
@@ -171,8 +174,17 @@ impl Key {
         {
             return Self::Text(text.to_string());
         }
-        serde_json::from_str::<String>(raw).map_or_else(|_| Self::Other(raw.to_string()), Self::Text)
+        serde_json::from_str::<String>(raw).map_or_else(|_| Self::Other(number(raw)), Self::Text)
     }
+}
+
+/// A number without what a reader and writer of numbers may lose: who is asked by 1.0 may answer to 1.
+fn number(raw: &str) -> String {
+    let digits = match raw.split_once('.') {
+        Some((_, part)) if !part.contains(['e', 'E']) => raw.trim_end_matches('0').trim_end_matches('.'),
+        _ => raw,
+    };
+    if digits == "-0" { "0".to_string() } else { digits.to_string() }
 }
 
 /// What policy reads of a request's parameters.
@@ -180,6 +192,8 @@ impl Key {
 pub(crate) struct Params<'a> {
     #[serde(borrow, default)]
     pub(crate) name: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub(crate) uri: Option<Text<'a>>,
     #[serde(borrow, default)]
     pub(crate) arguments: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "_meta")]
@@ -218,6 +232,7 @@ pub(crate) struct About<'a> {
 }
 
 impl<'a> About<'a> {
+    /// Reads the parameters; what can't be read is about nothing.
     pub(crate) fn read(params: Option<&'a RawValue>) -> Self {
         params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default()
     }
@@ -234,8 +249,8 @@ mod tests {
                 format!("request {} {method} {}", id.get(), params.map_or("-", RawValue::get))
             }
             Message::Notification { method, .. } => format!("notification {method}"),
-            Message::Response { id, result } => {
-                format!("response {} {}", id.get(), result.map_or("error", RawValue::get))
+            Message::Response { id, outcome } => {
+                format!("response {} {}", id.get(), outcome.map_or("error", RawValue::get))
             }
             Message::Batch(members) => format!("batch of {}", members.len()),
             Message::Flawed { id, why } => format!("flawed {} {why}", id.map_or("-", RawValue::get)),
@@ -323,6 +338,11 @@ mod tests {
         let key = |text: &str| Key::of(serde_json::from_str(text).unwrap());
         assert_ne!(key("1"), key("\"1\""));
         assert_eq!(key("\"\\u0031\""), key("\"1\""));
-        assert_ne!(key("1"), key("1.0"));
+        for (one, other) in [("1", "1.0"), ("-0", "0"), ("-0.00", "0"), ("1.5", "1.50"), ("100", "100.0")] {
+            assert_eq!(key(one), key(other));
+        }
+        for (one, other) in [("1", "10"), ("1.0", "10"), ("1.5", "15"), ("1e1", "1"), ("1.0e1", "1")] {
+            assert_ne!(key(one), key(other));
+        }
     }
 }

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use crate::Time;
 use crate::message::Key;
+use crate::settings::Setting;
 
 /// What was asked, as far as its answer is treated in its own way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,10 @@ pub(crate) enum Kind {
     Task,
     /// `subscriptions/listen`: asked again of a server that was started again.
     Listen(Vec<u8>),
+    /// What a server that is started again has to be told again.
+    Set(Setting),
+    /// That, told again: its answer is for nobody.
+    Again,
     /// Cancelled by the agent: an answer may come, and need not.
     Cancelled,
     /// Anything else.
@@ -86,6 +91,11 @@ impl Requests {
         let keys: Vec<Key> =
             self.0.iter().filter(|(_, pending)| pick(pending)).map(|(key, _)| key.clone()).collect();
         keys.into_iter().filter_map(|key| self.0.remove_entry(&key)).collect()
+    }
+
+    /// All, in the order of their ids.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Pending> {
+        self.0.values()
     }
 
     /// A word of progress puts the end off.

@@ -5,7 +5,7 @@ mod too_long;
 pub use too_long::Part;
 
 use alloc::borrow::Cow;
-use alloc::collections::{BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -23,6 +23,7 @@ use crate::message::{self, About, Key, Message, Params, Text};
 use crate::pending::{Asked, Kind, Pending, Requests};
 use crate::policy::{Policy, Spill};
 use crate::relay::too_long::LongLine;
+use crate::settings::{Request, Setting, Settings};
 use crate::supervision::{State, Supervision};
 use crate::tools::{self, Listed};
 
@@ -40,8 +41,8 @@ const HELD_BYTES: usize = 64 * 1024 * 1024;
 pub struct Relay {
     policy: Policy,
     requests: Requests,
-    /// The server's requests that the agent has not answered yet.
-    asked_of_agent: BTreeSet<Key>,
+    /// The server's requests that the agent has not answered yet, with their ids as they stand.
+    asked_of_agent: BTreeMap<Key, String>,
     /// What waits for the server.
     held: VecDeque<Held>,
     life: Supervision,
@@ -49,6 +50,8 @@ pub struct Relay {
     hello: Option<Hello>,
     /// The agent's `notifications/initialized`.
     initialized: Option<Vec<u8>>,
+    /// What the agent has set up in its session.
+    settings: Settings,
     /// Tools that promise structured results.
     structured: BTreeSet<String>,
     /// What the server has that can change.
@@ -87,11 +90,12 @@ impl Relay {
         Self {
             policy,
             requests: Requests::default(),
-            asked_of_agent: BTreeSet::new(),
+            asked_of_agent: BTreeMap::new(),
             held: VecDeque::new(),
             life,
             hello: None,
             initialized: None,
+            settings: Settings::default(),
             structured: BTreeSet::new(),
             lists: Vec::new(),
             long_lines: Default::default(),
@@ -148,9 +152,9 @@ impl Relay {
                 self.notified_by_agent(line, cancelled.as_ref(), is_initialized, now);
             }
             Message::Response { id, .. } => {
-                let key = Key::of(id);
-                if self.asked_of_agent.remove(&key) {
-                    self.act(Action::ToServer(line));
+                if let Some(asked) = self.asked_of_agent.remove(&Key::of(id)) {
+                    let answer = with_id(&line, id, &asked).unwrap_or(line);
+                    self.act(Action::ToServer(answer));
                 } else {
                     let id = id.get().to_string();
                     self.act(Action::Note(Note::Unasked(id)));
@@ -209,6 +213,7 @@ impl Relay {
                 let line = rewritten.clone().unwrap_or_else(|| line.to_vec());
                 self.hello = Some(Hello { line, id: id.into(), key: key.clone() });
                 self.initialized = None;
+                self.settings.clear();
                 asking.kind = Kind::Initialize;
                 asking.wait = Some(self.policy.startup_timeout);
             }
@@ -238,7 +243,12 @@ impl Relay {
                 asking.kind = Kind::Listen(rewritten.clone().unwrap_or_else(|| line.to_vec()));
                 asking.wait = None;
             }
-            _ => {}
+            _ => {
+                let request = || Request { id: id.into(), key: key.clone(), line: line.to_vec() };
+                if let Some(setting) = Setting::of(method, read.uri.as_ref(), request) {
+                    asking.kind = Kind::Set(setting);
+                }
+            }
         }
         Ok((asking, rewritten))
     }
@@ -327,10 +337,24 @@ impl Relay {
         }
         match self.life.state {
             State::Up => self.act(Action::ToServer(line)),
-            // What the session begins with is brought back by itself.
-            State::Starting if !is_initialized || self.hello_is_held() => self.hold(line, None),
-            _ => {}
+            // What the session begins with is brought back by itself, and what was asked of a server that ended is answered.
+            _ if cancelled.is_some() || is_initialized && !self.hello_is_held() => {}
+            State::Idle | State::Failed => self.not_told(1),
+            _ if self.held.len() >= HELD_LINES || self.held_bytes() + line.len() > HELD_BYTES => {
+                self.not_told(1)
+            }
+            State::Starting | State::Returning | State::Stopping(_) | State::Waiting(_) => {
+                self.hold(line, None)
+            }
         }
+    }
+
+    /// Notes what the server never hears of.
+    fn not_told(&mut self, count: usize) {
+        let plural = if count == 1 { "" } else { "s" };
+        self.act(Action::Note(Note::Refused(format!(
+            "{count} notification{plural}: the server is not there"
+        ))));
     }
 
     fn hello_is_held(&self) -> bool {
@@ -365,7 +389,7 @@ impl Relay {
                 self.act(Action::Note(Note::Sampling));
             }
             Message::Request { id, .. } => {
-                self.asked_of_agent.insert(Key::of(id));
+                self.asked_of_agent.insert(Key::of(id), answer::raw(id));
                 self.act(Action::ToAgent(line));
             }
             Message::Notification { method, params } => {
@@ -386,21 +410,19 @@ impl Relay {
                 }
                 self.act(Action::ToAgent(line));
             }
-            Message::Response { id, result } => match self.requests.take(&Key::of(id)) {
-                None => {
-                    let id = id.get().to_string();
-                    self.act(Action::Note(Note::Unasked(id)));
+            Message::Response { id, outcome } => {
+                let Some(pending) = self.requests.take(&Key::of(id)) else {
+                    self.act(Action::Note(Note::Unasked(answer::raw(id))));
+                    return;
+                };
+                let spelled = with_id(&line, id, &pending.id);
+                match self.answered(pending, outcome, &line, spill, now) {
+                    Answer::Whole => self.act(Action::ToAgent(spelled.unwrap_or(line))),
+                    Answer::Rewritten(line) => self.act(Action::ToAgent(line)),
+                    Answer::Given => {}
+                    Answer::Swallowed => self.returned(outcome.is_ok(), now),
                 }
-                Some(pending) => {
-                    let rewritten = self.answered(pending, result, &line, spill, now);
-                    match rewritten {
-                        Answer::Whole => self.act(Action::ToAgent(line)),
-                        Answer::Rewritten(line) => self.act(Action::ToAgent(line)),
-                        Answer::Given => {}
-                        Answer::Swallowed => self.returned(result.is_some(), now),
-                    }
-                }
-            },
+            }
             Message::Flawed { id, why } => {
                 if let Some(pending) = id.and_then(|id| self.requests.take(&Key::of(id))) {
                     let sentence = format!("the answer of {} is not passed on: {why}", self.policy.name);
@@ -417,7 +439,7 @@ impl Relay {
     fn answered(
         &mut self,
         pending: Pending,
-        result: Option<&RawValue>,
+        outcome: Result<&RawValue, &RawValue>,
         line: &[u8],
         spill: &mut dyn Spill,
         now: Time,
@@ -425,11 +447,21 @@ impl Relay {
         if pending.kind == Kind::Return {
             return Answer::Swallowed;
         }
-        let Some(result) = result else {
-            if let Kind::Call(asked) = pending.kind {
-                self.audit(asked, Outcome::Error, line.len(), now);
+        if pending.kind == Kind::Again {
+            if outcome.is_err() {
+                let why = format!("{} does not take again what it had taken", self.policy.name);
+                self.act(Action::Note(Note::Refused(why)));
             }
-            return Answer::Whole;
+            return Answer::Given;
+        }
+        let result = match outcome {
+            Ok(result) => result,
+            Err(error) => {
+                if let Kind::Call(asked) = pending.kind {
+                    self.audit(asked, answer::outcome(error), line.len(), now);
+                }
+                return Answer::Whole;
+            }
         };
         let text = core::str::from_utf8(line).unwrap_or_default();
         let read = match result.get().as_bytes().first() {
@@ -472,11 +504,22 @@ impl Relay {
                 let capped = cap(inner.get(), self.policy.result_limit, false, spill)?;
                 Some(Cow::Owned(replaced(result.get(), inner, &capped)))
             }),
-            Kind::Return | Kind::Listen(_) | Kind::Cancelled | Kind::Other => None,
+            Kind::Set(setting) => {
+                self.settings.keep(setting.clone());
+                None
+            }
+            Kind::Return | Kind::Again | Kind::Listen(_) | Kind::Cancelled | Kind::Other => None,
         };
         let answer = match new {
             None => Answer::Whole,
-            Some(new) => Answer::Rewritten(replaced(text, result, &new).into_bytes()),
+            Some(new) => {
+                let line = replaced(text, result, &new).into_bytes();
+                let spelled = match message::read(&line) {
+                    Message::Response { id, .. } => with_id(&line, id, &pending.id),
+                    _ => None,
+                };
+                Answer::Rewritten(spelled.unwrap_or(line))
+            }
         };
         if let Kind::Call(asked) = pending.kind {
             let is_error = read.is_error.is_some_and(|is_error| is_error.get() == "true");
@@ -502,7 +545,43 @@ impl Relay {
         if let Some(line) = self.initialized.clone() {
             self.act(Action::ToServer(line));
         }
+        self.set_again();
         self.up(now);
+        self.tell_changes();
+    }
+
+    /// The way to the server has begun a session of its own again: as the server knows nothing of the agent's any more,
+    /// it is told again, and the agent that what it knows may have changed.
+    pub fn came_back(&mut self) -> Vec<Action> {
+        self.set_again();
+        self.tell_changes();
+        self.done()
+    }
+
+    fn set_again(&mut self) {
+        for Request { id, key, line } in self.settings.requests().cloned().collect::<Vec<_>>() {
+            // Another request of this id is the agent's own to answer for.
+            if !self.requests.has(&key) {
+                let mut pending = Pending::new(id, Kind::Again, None, None);
+                pending.is_sent = true;
+                self.requests.insert(key, pending);
+                self.act(Action::ToServer(line));
+            }
+        }
+    }
+
+    /// Tells the agent that each list may be another one: in its session, or on each of its subscriptions.
+    fn tell_changes(&mut self) {
+        if self.hello.is_none() {
+            let listening = self.requests.all().filter_map(|pending| match &pending.kind {
+                Kind::Listen(line) => Some(hello::changes_for(line, &pending.id)),
+                _ => None,
+            });
+            for line in listening.flatten().collect::<Vec<_>>() {
+                self.act(Action::ToAgent(line));
+            }
+            return;
+        }
         let lists = if self.lists.is_empty() { alloc::vec!["tools"] } else { self.lists.clone() };
         for list in lists {
             let method = format!("notifications/{list}/list_changed");
@@ -537,7 +616,13 @@ impl Relay {
                 self.life.began(now);
                 self.act(Action::ToServer(line));
             }
-            _ => self.up(now),
+            Some(_) => self.up(now),
+            None => {
+                self.up(now);
+                if self.life.has_ended_before() {
+                    self.tell_changes();
+                }
+            }
         }
         self.done()
     }
@@ -552,7 +637,7 @@ impl Relay {
         self.asked_of_agent.clear();
         for (key, pending) in self.requests.drain(|pending| pending.is_sent) {
             match pending.kind {
-                Kind::Return | Kind::Cancelled => {}
+                Kind::Return | Kind::Again | Kind::Cancelled => {}
                 Kind::Listen(line) if self.life.state != State::Failed => {
                     let kind = Kind::Listen(line.clone());
                     self.requests.insert(key.clone(), Pending::new(pending.id, kind, None, None));
@@ -583,7 +668,24 @@ impl Relay {
             self.let_go(&key);
             self.unreached(pending, now);
         }
+        if is_failed {
+            let count = self.held.len();
+            self.held.clear();
+            if count > 0 {
+                self.not_told(count);
+            }
+        }
         self.done()
+    }
+
+    /// The agent has said all: the server is not started again.
+    pub fn said_all(&mut self) {
+        self.life.over();
+    }
+
+    /// The user wants a server that has failed for good to be tried again: the next request starts it.
+    pub fn revive(&mut self) {
+        self.life.revive();
     }
 
     /// Whether something waits for the server.
@@ -618,7 +720,7 @@ impl Relay {
             part => format!("{}.{} s", time / 1000, format!("{part:03}").trim_end_matches('0')),
         };
         match pending.kind {
-            Kind::Cancelled => {}
+            Kind::Cancelled | Kind::Again => {}
             Kind::Initialize | Kind::Return | Kind::Discover => {
                 let reason = format!(
                     "it did not answer within {}; startup_timeout gives it longer",
@@ -674,6 +776,7 @@ impl Relay {
                 self.list_nothing(&id);
             }
             Kind::Other
+            | Kind::Set(_)
             | Kind::Tools
             | Kind::Discover
             | Kind::Task
@@ -683,7 +786,7 @@ impl Relay {
                 let situation = format!("{}: {}", self.policy.name, self.life.situation(now));
                 self.fail(pending, code::SERVER, &situation, Outcome::Unreached, 0, now);
             }
-            Kind::Return | Kind::Cancelled => {}
+            Kind::Return | Kind::Again | Kind::Cancelled => {}
         }
     }
 
@@ -740,6 +843,15 @@ impl Relay {
         let call = Call { tool, arguments, outcome, began, ended: now, asked: length, answered };
         self.act(Action::Audit(call));
     }
+}
+
+/// The line with its id as it was asked; `None` where it is written so. A string may be escaped in any way: it is the
+/// same for every reader, while not every reader takes 1 for 1.0.
+fn with_id(line: &[u8], id: &RawValue, asked: &str) -> Option<Vec<u8>> {
+    if id.get() == asked || asked.starts_with('"') {
+        return None;
+    }
+    Some(replaced(core::str::from_utf8(line).ok()?, id, asked).into_bytes())
 }
 
 /// A request that goes on.

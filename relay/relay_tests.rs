@@ -459,3 +459,181 @@ fn count(action: Action, open: &mut BTreeMap<u64, u32>) {
         }
     }
 }
+
+#[test]
+fn a_number_comes_back_as_it_was_asked() {
+    let mut talk = Talk::begun();
+    let asked = r#"{"jsonrpc":"2.0","id":1.0,"method":"x"}"#;
+    assert_eq!(talk.agent(asked), [format!("server {asked}")]);
+    assert_eq!(
+        talk.server(r#"{"id": 1, "result":{"n":1}}"#),
+        [r#"agent {"id": 1.0, "result":{"n":1}}"#.to_string()]
+    );
+    // The other direction: the server asks, and the agent writes numbers in its own way.
+    let asked = r#"{"jsonrpc":"2.0","id":-0,"method":"roots/list"}"#;
+    assert_eq!(talk.server(asked), [format!("agent {asked}")]);
+    assert_eq!(talk.agent(r#"{"id":0.0,"result":{}}"#), [r#"server {"id":-0,"result":{}}"#.to_string()]);
+    // What policy changes keeps it too.
+    assert_eq!(talk.agent(r#"{"id":2.0,"method":"tools/list"}"#).len(), 1);
+    assert_eq!(
+        talk.server(r#"{"id":2,"result":{"tools":[{"name":"a"},{"name":"hidden"}]}}"#),
+        [r#"agent {"id":2.0,"result":{"tools":[{"name":"a"}]}}"#.to_string()]
+    );
+}
+
+fn request(id: u32, method: &str, params: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#)
+}
+
+fn result(id: u32) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)
+}
+
+#[test]
+fn what_was_set_up_is_set_up_again() {
+    let mut talk = Talk::begun();
+    let level = request(1, "logging/setLevel", r#"{"level":"debug"}"#);
+    let one = request(2, "resources/subscribe", r#"{"uri":"a://1"}"#);
+    let other = request(3, "resources/subscribe", r#"{"uri":"a://2"}"#);
+    let refused = request(4, "resources/subscribe", r#"{"uri":"a://3"}"#);
+    let no_more = request(5, "resources/unsubscribe", r#"{"uri":"a://1"}"#);
+    for (id, line) in [(1, &level), (2, &one), (3, &other), (5, &no_more)] {
+        assert_eq!(talk.agent(line), [format!("server {line}")]);
+        assert_eq!(talk.server(&result(id)), [format!("agent {}", result(id))]);
+    }
+    talk.agent(&refused);
+    talk.server(r#"{"id":4,"error":{"code":-1,"message":"no"}}"#);
+    // One that is not answered yet is answered by the end.
+    talk.agent(&request(6, "resources/subscribe", r#"{"uri":"a://4"}"#));
+    assert_eq!(error_of(&talk.ended()[0]).0, -32081);
+    assert_eq!(talk.after(1000), ["start"]);
+    talk.started();
+    let changed = r#"agent {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+    assert_eq!(
+        talk.server(WELCOME),
+        [format!("server {READY}"), format!("server {level}"), format!("server {other}"), changed.into()]
+    );
+    // The agent hears nothing of their answers.
+    assert!(talk.server(&result(1)).is_empty());
+    assert_eq!(
+        talk.server(r#"{"id":3,"error":{"code":-1,"message":"gone"}}"#),
+        [r#"note Refused("db does not take again what it had taken")"#]
+    );
+    assert_eq!(talk.server(&result(3)), ["note Unasked(\"3\")"]);
+    // A session that the way to the server has begun again by itself is set up again too.
+    let shown = shown(talk.relay.came_back());
+    assert_eq!(shown, [format!("server {level}"), format!("server {other}"), changed.into()]);
+    talk.server(&result(1));
+    talk.server(&result(3));
+    // A new session of the agent's has nothing set up.
+    talk.agent(&HELLO.replace("\"id\":0", "\"id\":9"));
+    talk.server(&WELCOME.replace("\"id\":0", "\"id\":9"));
+    assert_eq!(super::tests::shown(talk.relay.came_back()), [changed]);
+}
+
+/// Revision 2026-07-28.
+#[test]
+fn a_subscription_is_asked_for_again_and_told_that_lists_may_have_changed() {
+    let mut talk = Talk::new();
+    let listen = request(
+        1,
+        "subscriptions/listen",
+        r#"{"notifications":{"toolsListChanged":true,"resourcesListChanged":true}}"#,
+    );
+    assert_eq!(talk.agent(&listen), ["start"]);
+    assert_eq!(talk.started(), [format!("server {listen}")]);
+    talk.ended();
+    assert_eq!(talk.after(1000), ["start"]);
+    let changed = |list| {
+        format!(
+            r#"agent {{"jsonrpc":"2.0","method":"notifications/{list}/list_changed","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":1}}}}}}"#
+        )
+    };
+    assert_eq!(talk.started(), [format!("server {listen}"), changed("tools"), changed("resources")]);
+}
+
+#[test]
+fn a_notification_waits_for_a_server_that_comes_back() {
+    let mut talk = Talk::begun();
+    let told = r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#;
+    talk.ended();
+    assert!(talk.agent(told).is_empty());
+    assert_eq!(talk.after(1000), ["start"]);
+    talk.started();
+    assert!(talk.agent(told).is_empty());
+    let shown = talk.server(WELCOME);
+    assert_eq!(shown[..3], [format!("server {READY}"), format!("server {told}"), format!("server {told}")]);
+    // What never arrives is noted.
+    for wait in [2000, 4000, 8000] {
+        talk.ended();
+        assert_eq!(talk.after(wait), ["start"]);
+    }
+    talk.agent(told);
+    assert_eq!(talk.ended(), ["note Refused(\"1 notification: the server is not there\")"]);
+    assert_eq!(talk.agent(told), ["note Refused(\"1 notification: the server is not there\")"]);
+    assert_eq!(error_of(&talk.agent(&call(1, "a"))[1]).0, -32081);
+    // Until the user wants it to be tried again.
+    talk.relay.revive();
+    assert_eq!(talk.agent(&call(2, "a")), ["start"]);
+    assert_eq!(talk.started(), [format!("server {CLEARED}")]);
+    assert!(talk.server(WELCOME).contains(&format!("server {}", call(2, "a"))));
+}
+
+#[test]
+fn after_the_agents_last_word_no_start_is_promised() {
+    let mut talk = Talk::begun();
+    talk.agent(&call(1, "a"));
+    talk.relay.said_all();
+    let shown = talk.ended();
+    assert_eq!(error_of(&shown[1]).1, "squire: db: it ended with status 1; the call may have been completed");
+    assert_eq!(talk.relay.wake(), None);
+}
+
+#[test]
+fn a_way_that_failed_is_told_from_an_error_of_the_server() {
+    let mut talk = Talk::begun();
+    for (id, code, outcome) in [(1, -32083, "broken"), (2, -32603, "error")] {
+        talk.agent(&call(id, "a"));
+        let answer = format!(r#"{{"id":{id},"error":{{"code":{code},"message":"m"}}}}"#);
+        assert_eq!(talk.server(&answer), [format!("audit a {outcome}"), format!("agent {answer}")]);
+    }
+}
+
+fn parts(shown: &[String]) -> Vec<(i64, Value)> {
+    let of = |shown: &String| {
+        let (_, line) = shown.split_once(' ').unwrap();
+        let value: Value = serde_json::from_str(line).unwrap();
+        (value["error"]["code"].as_i64().unwrap(), value["id"].clone())
+    };
+    shown.iter().filter(|shown| !shown.starts_with("note") && !shown.starts_with("audit")).map(of).collect()
+}
+
+#[test]
+fn whoever_waits_for_a_message_that_is_too_long_is_told() {
+    let mut talk = Talk::begun();
+    let agent = |talk: &mut Talk, part| shown(talk.relay.too_long_from_agent(part, 10));
+    let server = |talk: &mut Talk, part| shown(talk.relay.too_long_from_server(part, 10, 0));
+    let (request, response) = (&br#"{"id":7,"method":"m","params":{"#[..], &br#"{"id":7,"result":{"#[..]);
+    let end = &br#"xx"},"jsonrpc":"2.0","id":7}"#[..];
+    // The agent asks: it is answered once, by whichever part has the id.
+    assert_eq!(parts(&agent(&mut talk, Part::Beginning(request))), [(-32084, json!(7))]);
+    assert!(agent(&mut talk, Part::End(end)).is_empty());
+    assert!(agent(&mut talk, Part::Beginning(br#"{"method":"m","params":{"#)).is_empty());
+    assert_eq!(parts(&agent(&mut talk, Part::End(end))), [(-32084, json!(7))]);
+    assert!(agent(&mut talk, Part::Beginning(b"xxx")).is_empty());
+    assert_eq!(parts(&agent(&mut talk, Part::End(b"xxx"))), [(-32084, Value::Null)]);
+    // The agent answers: the server is told.
+    talk.server(r#"{"id":7,"method":"roots/list"}"#);
+    let told = agent(&mut talk, Part::Beginning(response));
+    assert!(told[0].starts_with("server ") && parts(&told) == [(-32084, json!(7))], "{told:?}");
+    // The server answers: the agent is told, and a call is in the audit.
+    talk.agent(&call(7, "a"));
+    let told = server(&mut talk, Part::Beginning(response));
+    assert!(told[0] == "audit a error" && parts(&told) == [(-32084, json!(7))], "{told:?}");
+    talk.agent(&call(7, "a"));
+    assert!(server(&mut talk, Part::Beginning(br#"{"result":{"#)).is_empty());
+    assert_eq!(parts(&server(&mut talk, Part::End(end))), [(-32084, json!(7))]);
+    // The server asks: it is answered itself.
+    let told = server(&mut talk, Part::Beginning(request));
+    assert!(told[0].starts_with("server ") && parts(&told) == [(-32084, json!(7))], "{told:?}");
+}

@@ -36,15 +36,43 @@ pub(crate) struct Supervision {
     began: Time,
     /// Why it is not there, for people.
     pub(crate) reason: String,
+    /// Whether nobody needs it any more.
+    is_over: bool,
 }
 
 impl Supervision {
     pub(crate) fn new(max_restarts: u32) -> Self {
-        Self { state: State::Idle, max_restarts, failures: 0, began: 0, reason: String::new() }
+        Self {
+            state: State::Idle,
+            max_restarts,
+            failures: 0,
+            began: 0,
+            reason: String::new(),
+            is_over: false,
+        }
     }
 
     pub(crate) fn began(&mut self, now: Time) {
         self.began = now;
+    }
+
+    /// Whether an earlier start has ended.
+    pub(crate) fn has_ended_before(&self) -> bool {
+        self.failures > 0
+    }
+
+    /// It is not started again.
+    pub(crate) fn over(&mut self) {
+        self.is_over = true;
+    }
+
+    /// Its failures are forgotten; true where it had failed for good.
+    pub(crate) fn revive(&mut self) -> bool {
+        let had_failed = self.state == State::Failed;
+        if had_failed {
+            *self = Self::new(self.max_restarts);
+        }
+        had_failed
     }
 
     /// Notes that it ended, and decides what comes next.
@@ -53,7 +81,7 @@ impl Supervision {
         let was_up = self.state == State::Up && ran >= SUSTAINED;
         self.failures = if was_up { 1 } else { self.failures + 1 };
         self.reason = reason;
-        self.state = if self.failures >= self.max_restarts {
+        self.state = if self.is_over || self.failures >= self.max_restarts {
             State::Failed
         } else {
             State::Waiting(now.saturating_add(backoff(self.failures)))
@@ -64,6 +92,7 @@ impl Supervision {
     pub(crate) fn situation(&self, now: Time) -> String {
         let reason = &self.reason;
         match self.state {
+            State::Failed if self.is_over => reason.clone(),
             State::Failed => alloc::format!(
                 "{reason}; it failed {} times in a row, and is not tried again in this launch",
                 self.failures

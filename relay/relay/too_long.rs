@@ -51,11 +51,12 @@ impl Relay {
         let why = format!("a message of more than {limit} bytes");
         if let Some(Known { id, has_method }) = self.long_lines[0].learn(part) {
             let sentence = format!("squire: {why} is not passed on");
-            let refusal = answer::error(id.as_deref(), code::RELAY, &sentence, Completed::No);
-            if !has_method && id.is_some_and(|id| self.asked_of_agent.remove(&key(&id))) {
-                self.act(Action::ToServer(refusal));
-            } else {
-                self.act(Action::ToAgent(refusal));
+            let refusal = |id: Option<&str>| answer::error(id, code::RELAY, &sentence, Completed::No);
+            let asked =
+                id.as_deref().filter(|_| !has_method).and_then(|id| self.asked_of_agent.remove(&key(id)));
+            match asked {
+                Some(asked) => self.act(Action::ToServer(refusal(Some(&asked)))),
+                None => self.act(Action::ToAgent(refusal(id.as_deref()))),
             }
             self.act(Action::Note(Note::Refused(why)));
         }

@@ -2,7 +2,7 @@
 
 use std::future::pending;
 use std::pin::Pin;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result};
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
@@ -39,6 +39,8 @@ pub(super) struct Engine<'a> {
     pub(super) values: &'a Values,
     /// Whether the server may be started still: asked before each start.
     pub(super) permit: &'a dyn Fn() -> Result<()>,
+    /// Whether the user has wanted a server that has failed to be tried again, after this time.
+    pub(super) is_enabled: &'a dyn Fn(SystemTime) -> bool,
     /// The server's name.
     pub(super) name: &'a str,
 }
@@ -66,6 +68,7 @@ impl Engine<'_> {
             number: 0,
             start: Instant::now(),
             is_running: false,
+            failed: None,
             is_begun: false,
             exit: Exit::DONE,
         };
@@ -106,6 +109,8 @@ struct Work<'a> {
     start: Instant,
     /// Whether the latest start has not ended.
     is_running: bool,
+    /// When it failed for good.
+    failed: Option<SystemTime>,
     /// Whether the agent was ever answered.
     is_begun: bool,
     /// How the process ends: a server that never began is a finding.
@@ -124,6 +129,10 @@ impl Work<'_> {
     }
 
     fn hear_agent(&mut self, piece: Piece) {
+        if self.failed.is_some_and(self.engine.is_enabled) {
+            self.failed = None;
+            self.engine.relay.revive();
+        }
         let actions = match piece {
             Piece::Line(line) => self.engine.relay.from_agent(line, self.now()),
             Piece::Beginning(part) => {
@@ -142,6 +151,7 @@ impl Work<'_> {
         let relay = &mut self.engine.relay;
         let actions = match event {
             FromServer::Started => relay.started(now),
+            FromServer::CameBack => relay.came_back(),
             FromServer::Said(Piece::Line(line)) => relay.from_server(line, self.engine.spill, now),
             FromServer::Said(Piece::Beginning(part)) => {
                 relay.too_long_from_server(Part::Beginning(&part), LINE_LIMIT, now)
@@ -160,6 +170,9 @@ impl Work<'_> {
                 relay.ended(&reason, now)
             }
         };
+        if self.engine.relay.has_failed() {
+            self.failed.get_or_insert_with(SystemTime::now);
+        }
         self.act(actions);
     }
 
@@ -207,6 +220,7 @@ impl Work<'_> {
 
     /// Lets the server finish, as it would with its own stdin closed, and ends it where it does not.
     async fn end(mut self, coming: &mut mpsc::Receiver<Event>) -> Exit {
+        self.engine.relay.said_all();
         if self.is_running && !self.last_words(coming, GRACE).await {
             self.engine.upstream.stop();
             self.last_words(coming, LAST).await;

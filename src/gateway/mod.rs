@@ -5,6 +5,7 @@
 //! becomes of each, a [`warden`] is the parent of a server that is a program. A server that can't be started is not
 //! silence: the agent is answered with no tools and the reason, so that one that requires the server starts all the same.
 
+mod again;
 mod agent;
 pub(crate) mod audit;
 mod builtin;
@@ -39,6 +40,7 @@ use crate::runner::live_record;
 use crate::secrets::{self, Lack, Secrets, Values};
 use crate::trust::Court;
 use crate::trust::digest::{canonical, digest};
+pub(crate) use again::try_again;
 use audit::{Audit, AuditKind};
 use engine::Engine;
 pub(crate) use environment::inherited;
@@ -154,6 +156,7 @@ fn relay_to(
         audit: &audit,
         values,
         permit,
+        is_enabled: &|after| again::is_wanted(state, &options.name, after),
         name: &options.name,
     };
     engine.run()

@@ -11,6 +11,8 @@ pub(super) enum FromServer {
     Started,
     /// A line, a body or the data of an event: one message, or a batch, or a part of one that is too long to be held.
     Said(Piece),
+    /// A session that was lost has been begun again, or a subscription: the server remembers nothing of the agent's.
+    CameBack,
     /// The server is gone, or could not be started; the reason follows its name in a sentence.
     Ended(String),
 }

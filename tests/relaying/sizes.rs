@@ -36,9 +36,18 @@ fn a_longer_request_is_answered_by_an_error_and_never_sent() {
     let long = "x".repeat(65 * MIB);
     // Ids come first, as most clients write them, or last, as the TypeScript SDK does, or nobody sees them.
     for (line, id) in [
-        (format!(r#"{{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{{"name":"{long}"}}}}"#), json!("a")),
-        (format!(r#"{{"method":"tools/call","params":{{"name":"{long}"}},"jsonrpc":"2.0","id":71}}"#), json!(71)),
-        (format!(r#"{{"method":"tools/call","params":{{"name":"{long}"}},"id":72,"jsonrpc":"2.0"}}"#), Value::Null),
+        (
+            format!(r#"{{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{{"name":"{long}"}}}}"#),
+            json!("a"),
+        ),
+        (
+            format!(r#"{{"method":"tools/call","params":{{"name":"{long}"}},"jsonrpc":"2.0","id":71}}"#),
+            json!(71),
+        ),
+        (
+            format!(r#"{{"method":"tools/call","params":{{"name":"{long}"}},"id":72,"jsonrpc":"2.0"}}"#),
+            Value::Null,
+        ),
     ] {
         conversation.say(&line);
         let answer = conversation.hear();

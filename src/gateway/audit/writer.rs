@@ -44,24 +44,41 @@ impl Writer {
     pub(super) fn run(mut self, entries: &Receiver<Entry>, waiting: &AtomicUsize, lost: &AtomicUsize) {
         while let Ok(first) = entries.recv() {
             thread::park_timeout(GATHERING);
-            let (mut lines, mut count, mut next) = (String::new(), 0, Some(first));
-            let missing = lost.swap(0, Ordering::Relaxed);
-            if missing > 0 {
-                let what = What::Event("lost", format!("{missing} lines could not be written"));
-                self.add(&Entry { time: SystemTime::now(), what }, &mut lines);
-                self.complain("too much waits for the disk");
-            }
-            while let Some(entry) = next {
-                waiting.fetch_sub(entry.size(), Ordering::Relaxed);
-                self.add(&entry, &mut lines);
-                count += 1;
-                next = if lines.len() < BATCH { entries.try_recv().ok() } else { None };
-            }
-            if let Err(error) = self.write(&lines) {
-                lost.fetch_add(count + missing, Ordering::Relaxed);
-                self.complain(&error.to_string());
+            let mut next = Some(first);
+            while let Some(first) = next.take() {
+                next = self.write_some(first, entries, waiting, lost);
             }
         }
+    }
+
+    /// Writes an entry and what waits behind it, as much as goes in one piece; gives the first of what is left.
+    fn write_some(
+        &mut self,
+        first: Entry,
+        entries: &Receiver<Entry>,
+        waiting: &AtomicUsize,
+        lost: &AtomicUsize,
+    ) -> Option<Entry> {
+        let (mut lines, mut count, mut next) = (String::new(), 0, Some(first));
+        let missing = lost.swap(0, Ordering::Relaxed);
+        if missing > 0 {
+            let what = What::Event("lost", format!("{missing} lines could not be written"));
+            self.add(&Entry { time: SystemTime::now(), what }, &mut lines);
+            self.complain("too much waits for the disk");
+        }
+        while lines.len() < BATCH
+            && let Some(entry) = next.take()
+        {
+            waiting.fetch_sub(entry.size(), Ordering::Relaxed);
+            self.add(&entry, &mut lines);
+            count += 1;
+            next = entries.try_recv().ok();
+        }
+        if let Err(error) = self.write(&lines) {
+            lost.fetch_add(count + missing, Ordering::Relaxed);
+            self.complain(&error.to_string());
+        }
+        next
     }
 
     fn add(&self, entry: &Entry, lines: &mut String) {

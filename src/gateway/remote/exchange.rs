@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
@@ -14,7 +14,7 @@ use super::failure::{Failure, Refusal};
 use super::flights::LISTEN;
 use super::link::Link;
 use super::outgoing::Outgoing;
-use super::session::{Memory, is_stream, revive};
+use super::session::{Memory, SUSTAINED, is_stream, revive};
 use super::target::Transport;
 use super::{Load, MESSAGE_LIMIT, PATIENCE};
 use crate::mcp::web;
@@ -60,7 +60,12 @@ pub(super) async fn ask(link: Rc<Link>, outgoing: Outgoing, load: Load, opened: 
     }
     drop(load);
     link.flights.sent(&key);
-    if let Err(failure) = converse(&link, &outgoing, opened, &mut place).await {
+    let outcome = if outgoing.method == LISTEN {
+        subscribe(&link, &outgoing, opened).await
+    } else {
+        converse(&link, &outgoing, Some(opened), &mut place).await
+    };
+    if let Err(failure) = outcome {
         drop(place);
         let is_cancelled = link.flights.land(&key);
         if !is_cancelled {
@@ -69,10 +74,33 @@ pub(super) async fn ask(link: Rc<Link>, outgoing: Outgoing, load: Load, opened: 
     }
 }
 
+/// Keeps a subscription (revision 2026-07-28) for as long as the server can be reached: who has it is told of nothing by
+/// its end, and so would never hear of a change again.
+async fn subscribe(link: &Link, outgoing: &Outgoing, opened: oneshot::Sender<()>) -> Result<(), Failure> {
+    let mut began = Instant::now();
+    let mut outcome = converse(link, outgoing, Some(opened), &mut None).await;
+    let mut failures = 0;
+    while let Err(failure) = outcome {
+        if began.elapsed() >= SUSTAINED {
+            failures = 0;
+        }
+        // Where it was never open, and where it can't be opened again, the agent has to know.
+        if failures == RESUMPTIONS || !failure.perhaps && failures == 0 {
+            return Err(failure);
+        }
+        failures += 1;
+        Memory::default().pause(failures).await;
+        began = Instant::now();
+        outcome = converse(link, outgoing, None, &mut None).await;
+    }
+    outcome
+}
+
+/// Asks once. `opened` is dropped once the reply begins; without it the server was asked before, and has forgotten.
 async fn converse(
     link: &Link,
     outgoing: &Outgoing,
-    opened: oneshot::Sender<()>,
+    opened: Option<oneshot::Sender<()>>,
     place: &mut Option<SemaphorePermit<'_>>,
 ) -> Result<(), Failure> {
     let reply = match accepted(link, outgoing).await? {
@@ -88,7 +116,10 @@ async fn converse(
     if outgoing.method == "initialize" {
         link.session.adopt(&reply);
     }
-    drop(opened);
+    match opened {
+        Some(opened) => drop(opened),
+        None => link.came_back().await,
+    }
     match link.transport {
         Transport::Http => answered(link, outgoing, reply, place).await,
         // The answer comes on the stream.

@@ -84,6 +84,11 @@ impl Link {
         self.tell(FromServer::Started).await;
     }
 
+    /// The server knows nothing any more of what the agent has set up.
+    pub(super) async fn came_back(&self) {
+        self.tell(FromServer::CameBack).await;
+    }
+
     /// Passes a message on.
     pub(super) async fn say(&self, line: Vec<u8>) {
         self.tell(FromServer::Said(Piece::Line(line))).await;

@@ -20,7 +20,7 @@ use crate::mcp::web::{self, SESSION};
 /// How long a stream is left alone after its end where the server does not say.
 const PAUSE: Duration = Duration::from_secs(1);
 /// A silent stream that lasted that long is no failure.
-const SUSTAINED: Duration = Duration::from_secs(5);
+pub(super) const SUSTAINED: Duration = Duration::from_secs(5);
 /// The longest that a server is obeyed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
@@ -149,6 +149,7 @@ async fn begin_again(link: &Link) -> Result<(), Failure> {
         session.begin();
     }
     session.generation.set(session.generation.get() + 1);
+    link.came_back().await;
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! What goes over Streamable HTTP in every revision, and in the one without sessions.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use super::*;
@@ -236,6 +237,51 @@ fn a_subscription_stays_open_until_the_agent_has_said_all() {
         assert!(driven.line().await.contains("list_changed"));
         driven.remote.finish();
         assert_eq!(driven.ended().await, "was closed");
+    });
+}
+
+#[test]
+fn a_subscription_that_breaks_off_is_asked_for_again() {
+    let count = AtomicUsize::new(0);
+    let server = Server::new(move |_, stream| {
+        let number = count.fetch_add(1, Ordering::Relaxed);
+        // Open, gone, refused, open.
+        match number {
+            0 | 3 => {
+                open_stream(stream);
+                write(stream, "data: {\"method\":\"notifications/subscriptions/acknowledged\"}\n\n");
+                if number == 3 {
+                    wait_for_close(stream);
+                }
+            }
+            1 => {}
+            _ => reply(stream, "503 Service Unavailable", "", ""),
+        }
+    });
+    drive(async {
+        let mut driven = Driven::http(&server).await;
+        driven.send(&call(1, "subscriptions/listen", ""));
+        for came_back in [0, 1] {
+            assert!(driven.line().await.contains("acknowledged"));
+            assert_eq!(driven.came_back, came_back);
+        }
+        assert_eq!(server.requests().len(), 4);
+        assert!(server.requests().iter().all(|request| request.body == server.requests()[0].body));
+        driven.remote.finish();
+        assert_eq!(driven.ended().await, "was closed");
+    });
+}
+
+#[test]
+fn a_subscription_that_is_not_there_is_an_error() {
+    let server = Server::new(|_, stream| reply(stream, "404 Not Found", "", ""));
+    drive(async {
+        let mut driven = Driven::http(&server).await;
+        driven.send(&call(1, "subscriptions/listen", ""));
+        let (message, id, completed) = driven.error().await;
+        assert!(message.contains("404"), "{message}");
+        assert_eq!((id, completed.as_str()), (1.into(), "no"));
+        assert_eq!(server.requests().len(), 1);
     });
 }
 

@@ -186,6 +186,8 @@ fn target(url: &str, transport: Transport) -> Target {
 struct Driven {
     remote: Remote,
     events: Receiver<Event>,
+    /// How often the server was said to have forgotten what the agent set up.
+    came_back: usize,
 }
 
 impl Driven {
@@ -193,7 +195,7 @@ impl Driven {
         let (sender, events) = channel(16);
         let mut remote = Remote::new(target);
         remote.start(7, sender);
-        Self { remote, events }
+        Self { remote, events, came_back: 0 }
     }
 
     /// Started, over Streamable HTTP.
@@ -229,7 +231,12 @@ impl Driven {
     }
 
     async fn line(&mut self) -> String {
-        match self.next().await {
+        let mut event = self.next().await;
+        while matches!(event, FromServer::CameBack) {
+            self.came_back += 1;
+            event = self.next().await;
+        }
+        match event {
             FromServer::Said(Piece::Line(line)) => {
                 let text = String::from_utf8(line).unwrap();
                 assert!(!text.contains("very-secret"), "{text}");

@@ -178,6 +178,7 @@ fn begins_again(server: &Server) {
         }
         let mut answers = [driven.line().await, driven.line().await, driven.line().await];
         answers.sort();
+        assert_eq!(driven.came_back, 1);
         for (id, answer) in (1..=3).zip(&answers) {
             assert_eq!(*answer, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
         }
@@ -203,6 +204,7 @@ fn a_notification_is_repeated_in_the_new_session_and_an_answer_is_not() {
         server.has_seen(3).await;
         driven.send(r#"{"jsonrpc":"2.0","id":5,"result":{}}"#);
         driven.send(r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#);
+        assert!(matches!(driven.next().await, FromServer::CameBack));
         server.has_seen(3 + 1 + 2 + 1).await;
         driven.is_silent().await;
         let seen = server.requests();
