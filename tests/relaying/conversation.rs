@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -29,6 +29,8 @@ pub(super) struct Conversation {
     lines: Option<Receiver<Vec<u8>>>,
     is_listening: Arc<AtomicBool>,
     number: u64,
+    /// While it is there, stdin stays open in the thread that has it.
+    open: Option<Sender<()>>,
 }
 
 /// `[servers.a]` is a server that does what each call says, and what `more` declares.
@@ -82,7 +84,7 @@ impl Conversation {
         let mut command = test.command();
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-        Self { test, child, stdin, stdout, lines: None, is_listening: Arc::default(), number: 0 }
+        Self { test, child, stdin, stdout, lines: None, is_listening: Arc::default(), number: 0, open: None }
     }
 
     /// From now on what the gateway says is read.
@@ -123,14 +125,16 @@ impl Conversation {
     /// Says all from another thread: the one that hears does not wait for it.
     pub(super) fn say_beside(&mut self, lines: impl IntoIterator<Item = String> + Send + 'static) {
         let mut stdin = self.stdin.take().unwrap();
+        let (open, is_over) = channel::<()>();
         thread::spawn(move || {
             for line in lines {
                 stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
             }
-            // The gateway's end ends it.
             let _ = stdin.flush();
-            thread::sleep(PATIENCE);
+            // Open until the conversation is over.
+            let _ = is_over.recv();
         });
+        self.open = Some(open);
     }
 
     /// The next line.
@@ -280,6 +284,7 @@ impl Drop for Conversation {
     fn drop(&mut self) {
         // A failed test leaves nothing running: the end of its input ends a gateway, and its server with it.
         self.stdin = None;
+        self.open = None;
         if std::thread::panicking() {
             let _ = self.child.kill();
         }
