@@ -24,8 +24,7 @@ pub struct Wire {
 impl Wire {
     /// Starts it.
     pub fn start(command: &mut Command) -> io::Result<Self> {
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let (sender, lines) = channel();
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         thread::spawn(move || {

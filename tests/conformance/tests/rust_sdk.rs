@@ -45,7 +45,11 @@ impl ClientHandler for Agent {
 }
 
 /// All that the client got, as the SDK understands it.
-async fn conversation(command: Command, mode: ClientLifecycleMode, elicits: &'static str) -> Outcome<Vec<String>> {
+async fn conversation(
+    command: Command,
+    mode: ClientLifecycleMode,
+    elicits: &'static str,
+) -> Outcome<Vec<String>> {
     let mut told = Vec::new();
     let agent = Agent::default();
     let progress = Arc::clone(&agent.progress);
@@ -58,7 +62,10 @@ async fn conversation(command: Command, mode: ClientLifecycleMode, elicits: &'st
 
     let ask = |tool| {
         let request = CallToolRequest::new(CallToolRequestParams::new(tool));
-        client.send_cancellable_request(ClientRequest::CallToolRequest(request), PeerRequestOptions::no_options())
+        client.send_cancellable_request(
+            ClientRequest::CallToolRequest(request),
+            PeerRequestOptions::no_options(),
+        )
     };
     told.push(serde_json::to_string(&ask("test_tool_with_progress").await?.await_response().await?)?);
     told.push(progress.lock().unwrap().join(", "));

@@ -29,7 +29,10 @@ fn conversation(command: &mut Command, revision: &str) -> io::Result<Vec<String>
         wire.ask("server/discover", &json!({ "_meta": meta }))?;
     } else {
         let info = json!({ "name": "squire-conformance", "version": "1" });
-        wire.ask("initialize", &json!({ "protocolVersion": revision, "capabilities": capabilities, "clientInfo": info }))?;
+        wire.ask(
+            "initialize",
+            &json!({ "protocolVersion": revision, "capabilities": capabilities, "clientInfo": info }),
+        )?;
         wire.notify("notifications/initialized", &json!({}))?;
     }
     let call = |tool: &str, arguments: Value| json!({ "name": tool, "arguments": arguments, "_meta": meta });
@@ -72,7 +75,11 @@ fn same(words: &[String], revision: &str) -> io::Result<()> {
     direct[0] = direct[0].replace(r#""tools":{"listChanged":false}"#, r#""tools":{"listChanged":true}"#);
     assert_eq!(direct, through);
     let error = |line: &&String| line.contains(r#""error""#);
-    eprintln!("{revision}: {} messages, {} of them errors, are the same", direct.len(), direct.iter().filter(error).count());
+    eprintln!(
+        "{revision}: {} messages, {} of them errors, are the same",
+        direct.len(),
+        direct.iter().filter(error).count()
+    );
     Ok(())
 }
 
