@@ -9,6 +9,7 @@ mod deadlines;
 mod fidelity;
 mod filters;
 mod floods;
+mod handshakes;
 mod limits;
 mod messages;
 mod nothing_left;
