@@ -35,7 +35,7 @@ struct Stream {
 
 impl Process {
     pub(super) fn start(command: &mut Command) -> io::Result<Self> {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let streams = Arc::new(Mutex::new(Streams::default()));
         let reading = Arc::clone(&streams);
