@@ -115,7 +115,7 @@ impl Fixture {
         result
     }
 
-    fn notify(&mut self, method: &str, params: Value) {
+    fn notify(&mut self, method: &str, params: &Value) {
         self.said.push(json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
@@ -132,7 +132,7 @@ impl Fixture {
             "server/discover" if !self.has_session => discovered(),
             "subscriptions/listen" if !self.has_session => {
                 let acknowledged = self.subscriptions.begin(id, &params["notifications"]);
-                self.notify("notifications/subscriptions/acknowledged", acknowledged);
+                self.notify("notifications/subscriptions/acknowledged", &acknowledged);
                 return Ok(Answer::Later);
             }
             "ping" | "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe"
@@ -146,9 +146,7 @@ impl Fixture {
             "resources/templates/list" => resources::templates(),
             "resources/read" => resources::read(params, self.has_session)?,
             "prompts/list" => prompts::list(self.has_session),
-            "prompts/get" if params["name"] == rounds::PROMPT && !self.has_session => {
-                self.rounds.prompt(params)
-            }
+            "prompts/get" if params["name"] == rounds::PROMPT && !self.has_session => rounds::prompt(params),
             "prompts/get" => prompts::get(params)?,
             "completion/complete" => {
                 let begun = params["argument"]["value"].as_str().unwrap_or_default();

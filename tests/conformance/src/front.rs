@@ -13,8 +13,8 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -42,6 +42,8 @@ struct Shared {
     start: Box<Start>,
     sessions: Mutex<BTreeMap<String, Arc<Process>>>,
     opened: AtomicUsize,
+    /// The ends of processes that outlive the end of their input: nobody has to wait for them but the front's own end.
+    endings: Mutex<Vec<JoinHandle<()>>>,
 }
 
 /// The one process of the revision without sessions.
@@ -52,7 +54,12 @@ impl Front {
     pub fn new(start: Box<Start>) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared { start, sessions: Mutex::default(), opened: AtomicUsize::new(1) });
+        let shared = Arc::new(Shared {
+            start,
+            sessions: Mutex::default(),
+            opened: AtomicUsize::new(1),
+            endings: Mutex::default(),
+        });
         let accepting = Arc::clone(&shared);
         thread::spawn(move || {
             for connection in listener.incoming().flatten() {
@@ -72,13 +79,29 @@ impl Front {
 
 impl Drop for Front {
     fn drop(&mut self) {
-        self.shared.sessions().clear();
+        let sessions: Vec<_> = std::mem::take(&mut *self.shared.sessions()).into_values().collect();
+        for process in sessions {
+            self.shared.end(process);
+        }
+        let endings = std::mem::take(&mut *self.shared.endings());
+        for ending in endings {
+            // One that panicked has said so.
+            ending.join().unwrap_or_default();
+        }
     }
 }
 
 impl Shared {
-    fn sessions(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Process>>> {
+    fn sessions(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Process>>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn endings(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
+        self.endings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end(&self, process: Arc<Process>) {
+        self.endings().push(thread::spawn(move || drop(process)));
     }
 
     /// One request a connection.
@@ -100,11 +123,24 @@ impl Shared {
                 None => http::status(connection, 404),
             },
             ("DELETE", Some(session)) => {
-                let was_there = self.sessions().remove(session).is_some();
-                http::status(connection, if was_there { 200 } else { 404 })
+                let Some(process) = self.sessions().remove(session) else {
+                    return http::status(connection, 404);
+                };
+                self.end(process);
+                http::status(connection, 200)
             }
             _ => http::status(connection, 405),
         }
+    }
+
+    fn stateless(&self) -> io::Result<Arc<Process>> {
+        let mut sessions = self.sessions();
+        if let Some(process) = sessions.get(STATELESS) {
+            return Ok(Arc::clone(process));
+        }
+        let process = Arc::new(Process::start(&mut (self.start)()?)?);
+        sessions.insert(STATELESS.into(), Arc::clone(&process));
+        Ok(process)
     }
 
     fn find(&self, session: &str) -> Option<Arc<Process>> {
@@ -133,17 +169,7 @@ impl Shared {
             let sentence = "the header and the metadata name different revisions";
             return http::json(connection, 400, &error(&message["id"], -32020, sentence));
         }
-        let process = {
-            let mut sessions = self.sessions();
-            match sessions.get(STATELESS) {
-                Some(process) => Arc::clone(process),
-                None => {
-                    let process = Arc::new(Process::start(&mut (self.start)()?)?);
-                    sessions.insert(STATELESS.into(), Arc::clone(&process));
-                    process
-                }
-            }
-        };
+        let process = self.stateless()?;
         let Some(id) = id_of_request(message) else {
             process.say(&request.body)?;
             return http::status(connection, 202);

@@ -9,9 +9,9 @@ use std::path::{self, PathBuf};
 /// An installation that lacks something is an error: no part of it is left out in silence.
 pub fn folder() -> io::Result<Option<PathBuf>> {
     let Some(folder) = env::var_os("SQUIRE_CONFORMANCE") else {
-        eprintln!(
-            "not installed: the conformance suite and the SDKs (set SQUIRE_CONFORMANCE to their folder)"
-        );
+        crate::tell(
+            "not installed: the conformance suite and the SDKs (set SQUIRE_CONFORMANCE to their folder)",
+        )?;
         return Ok(None);
     };
     let folder = path::absolute(folder)?;

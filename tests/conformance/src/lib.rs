@@ -13,3 +13,10 @@ pub mod gateway;
 pub mod installed;
 pub mod suite;
 pub mod wire;
+
+use std::io::{self, Write};
+
+/// Says what a test found, for whoever asks for it with `--nocapture`.
+pub fn tell(sentence: &str) -> io::Result<()> {
+    io::stderr().write_all(format!("{sentence}\n").as_bytes())
+}

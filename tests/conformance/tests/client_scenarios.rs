@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use squire_conformance::installed;
-use squire_conformance::suite;
+use squire_conformance::{suite, tell};
 
 macro_rules! scenarios {
     ($($name:ident: $scenario:literal of $revision:literal,)+) => { $(
@@ -35,7 +35,7 @@ fn holds(scenario: &str, revision: &str) -> io::Result<()> {
     let checks = || found.values().flatten();
     let passed = checks().filter(|check| check.is_success()).count();
     let failed = checks().filter(|check| check.is_failure()).count();
-    eprintln!("{scenario}, {revision}: {passed} of {}", passed + failed);
+    tell(&format!("{scenario}, {revision}: {passed} of {}", passed + failed))?;
     assert!(failed == 0 && passed > 0, "{found:#?}");
     Ok(())
 }

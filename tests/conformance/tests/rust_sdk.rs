@@ -2,13 +2,13 @@
 
 use std::error::Error;
 use std::process::Command;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientRequest, ElicitRequestParams, ElicitResult,
-    ElicitationAction, GetPromptRequestParams, Implementation, InitializeRequestParams,
-    ProgressNotificationParam, ProtocolVersion, ReadResourceRequestParams,
+    CallToolRequest, CallToolRequestParams, ClientCapabilities, ClientRequest, ElicitRequestParams,
+    ElicitResult, ElicitationAction, ElicitationCapability, GetPromptRequestParams, Implementation,
+    InitializeRequestParams, ProgressNotificationParam, ProtocolVersion, ReadResourceRequestParams,
 };
 use rmcp::service::{
     ClientLifecycleMode, ClientServiceExt, NotificationContext, PeerRequestOptions, RequestContext,
@@ -25,14 +25,21 @@ struct Agent {
     progress: Arc<Mutex<Vec<String>>>,
 }
 
+impl Agent {
+    fn progress(&self) -> MutexGuard<'_, Vec<String>> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl ClientHandler for Agent {
     fn get_info(&self) -> InitializeRequestParams {
-        let capabilities = serde_json::from_value(json!({ "elicitation": {}, "roots": {} })).unwrap();
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.elicitation = Some(ElicitationCapability::default());
         InitializeRequestParams::new(capabilities, Implementation::new("squire-conformance", "1"))
     }
 
     async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        self.progress.lock().unwrap().push(format!("{} of {:?}", params.progress, params.total));
+        self.progress().push(format!("{} of {:?}", params.progress, params.total));
     }
 
     async fn create_elicitation(
@@ -52,9 +59,8 @@ async fn conversation(
 ) -> Outcome<Vec<String>> {
     let mut told = Vec::new();
     let agent = Agent::default();
-    let progress = Arc::clone(&agent.progress);
     let transport = TokioChildProcess::new(tokio::process::Command::from(command))?;
-    let client = agent.serve_with_lifecycle(transport, mode).await?;
+    let client = agent.clone().serve_with_lifecycle(transport, mode).await?;
     told.push(serde_json::to_string(&client.list_all_tools().await?)?);
     for tool in ["test_simple_text", "test_multiple_content_types", "test_error_handling", elicits] {
         told.push(serde_json::to_string(&client.call_tool(CallToolRequestParams::new(tool)).await?)?);
@@ -68,7 +74,7 @@ async fn conversation(
         )
     };
     told.push(serde_json::to_string(&ask("test_tool_with_progress").await?.await_response().await?)?);
-    told.push(progress.lock().unwrap().join(", "));
+    told.push(agent.progress().join(", "));
 
     let waiting = ask("test_silence").await?;
     let id = serde_json::to_string(&waiting.id)?;

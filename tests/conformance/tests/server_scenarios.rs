@@ -8,6 +8,7 @@ use squire_conformance::front::Front;
 use squire_conformance::gateway::Gateway;
 use squire_conformance::installed::{self, EVERYTHING, NODE};
 use squire_conformance::suite::{self, Check, Found};
+use squire_conformance::tell;
 
 /// What asks the client for a sample of its model, which squire refuses; the last declares that capability alone, which
 /// squire takes away, so that nothing is left to be asked for.
@@ -45,13 +46,19 @@ fn both(folder: &Path, words: &[String], revision: &str) -> io::Result<(Found, F
 }
 
 /// Every check of every scenario that is not refused comes out the same.
-fn compare(server: &str, revision: &str, refused: &[&str], direct: &Found, through: &Found) {
+fn compare(
+    server: &str,
+    revision: &str,
+    refused: &[&str],
+    direct: &Found,
+    through: &Found,
+) -> io::Result<()> {
     let [before, after] = [direct, through].map(|found| {
         let checks = || required(found).map(|(_, check)| check);
         let passed = checks().filter(|check| check.is_success()).count();
         format!("{passed} passed and {} failed", checks().filter(|check| check.is_failure()).count())
     });
-    eprintln!("{server}, {revision}: directly {before}, through the gateway {after}");
+    tell(&format!("{server}, {revision}: directly {before}, through the gateway {after}"))?;
     assert!(direct.keys().eq(through.keys()), "{:?} and {:?}", direct.keys(), through.keys());
     for (scenario, checks) in direct {
         if refused.contains(&scenario.as_str()) {
@@ -61,6 +68,7 @@ fn compare(server: &str, revision: &str, refused: &[&str], direct: &Found, throu
             assert_eq!(checks, &through[scenario], "{scenario}");
         }
     }
+    Ok(())
 }
 
 /// The checks that count.
@@ -78,8 +86,7 @@ fn fixture(revision: &str) -> io::Result<()> {
     assert!(flaws.is_empty(), "the fixture itself: {flaws:#?}");
     let refused: Vec<_> = REFUSED.iter().copied().filter(|scenario| direct.contains_key(*scenario)).collect();
     assert!(!refused.is_empty(), "nothing asked for a sample");
-    compare("the fixture", revision, &refused, &direct, &through);
-    Ok(())
+    compare("the fixture", revision, &refused, &direct, &through)
 }
 
 #[test]
@@ -99,6 +106,5 @@ fn server_everything() -> io::Result<()> {
     let word = |path: &str| folder.join(path).display().to_string();
     let words = [word(NODE), word(EVERYTHING), "stdio".into()];
     let (direct, through) = both(&folder, &words, "2025-11-25")?;
-    compare("server-everything", "2025-11-25", &[], &direct, &through);
-    Ok(())
+    compare("server-everything", "2025-11-25", &[], &direct, &through)
 }

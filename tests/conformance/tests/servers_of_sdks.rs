@@ -7,6 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use squire_conformance::gateway::Gateway;
 use squire_conformance::installed::{self, NODE};
+use squire_conformance::tell;
 use squire_conformance::wire::Wire;
 
 const MODERN: &str = "2026-07-28";
@@ -16,15 +17,12 @@ fn conversation(command: &mut Command, revision: &str) -> io::Result<Vec<String>
     let mut wire = Wire::start(command)?;
     let is_modern = revision == MODERN;
     let capabilities = json!({ "elicitation": {}, "sampling": {} });
-    let meta = match is_modern {
-        true => json!({
-            "io.modelcontextprotocol/protocolVersion": MODERN,
-            "io.modelcontextprotocol/clientInfo": { "name": "squire-conformance", "version": "1" },
-            "io.modelcontextprotocol/clientCapabilities": capabilities,
-            "progressToken": "how far",
-        }),
-        false => json!({ "progressToken": "how far" }),
-    };
+    let mut meta = json!({ "progressToken": "how far" });
+    if is_modern {
+        meta["io.modelcontextprotocol/protocolVersion"] = json!(MODERN);
+        meta["io.modelcontextprotocol/clientInfo"] = json!({ "name": "squire-conformance", "version": "1" });
+        meta["io.modelcontextprotocol/clientCapabilities"] = capabilities.clone();
+    }
     if is_modern {
         wire.ask("server/discover", &json!({ "_meta": meta }))?;
     } else {
@@ -75,12 +73,8 @@ fn same(words: &[String], revision: &str) -> io::Result<()> {
     direct[0] = direct[0].replace(r#""tools":{"listChanged":false}"#, r#""tools":{"listChanged":true}"#);
     assert_eq!(direct, through);
     let error = |line: &&String| line.contains(r#""error""#);
-    eprintln!(
-        "{revision}: {} messages, {} of them errors, are the same",
-        direct.len(),
-        direct.iter().filter(error).count()
-    );
-    Ok(())
+    let errors = direct.iter().filter(error).count();
+    tell(&format!("{revision}: {} messages, {errors} of them errors, are the same", direct.len()))
 }
 
 fn source(name: &str) -> String {
