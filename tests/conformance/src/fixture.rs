@@ -1,6 +1,7 @@
 //! The server under test: it speaks stdio and has all that the suite asks of a server, in both eras.
 //!
-//! Without `initialize` it is a server of 2026-07-28, which wants metadata with every request; with it, one of 2025-11-25.
+//! Without `initialize` it is a server of 2026-07-28, which wants metadata with every request; with it, one of
+//! 2025-11-25.
 
 mod asking;
 mod content;

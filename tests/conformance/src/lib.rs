@@ -1,7 +1,9 @@
 //! squire's gateway under the protocol's own conformance suite and the official SDKs, without a network.
 //!
-//! The suite asks a server over HTTP: [`front::Front`] puts it before servers that speak stdio, and what holds of one directly must hold of
-//! the same one behind a [`gateway`]. [`fixture`] is a server that has all that the suite asks for.
+//! The suite asks a server over HTTP: [`front::Front`] puts it before servers that speak stdio, and what holds of one
+//! directly must hold of the same one behind a [`gateway`]. [`fixture`] is a server that has all that the suite asks
+//! for, [`client`] what a client does that the suite watches, and [`wire`] the client's side of a conversation line by
+//! line.
 //!
 //! The suite and the SDKs come from `package.json` and `python/` (see `.ci/run`); `SQUIRE_CONFORMANCE` names the
 //! folder where they are installed. Where it is unset, the tests say so and pass.

@@ -17,6 +17,7 @@ use rmcp::transport::TokioChildProcess;
 use rmcp::{ClientHandler, ErrorData, RoleClient};
 use serde_json::json;
 use squire_conformance::gateway::Gateway;
+use squire_conformance::installed;
 
 type Outcome<Value> = Result<Value, Box<dyn Error>>;
 
@@ -96,6 +97,9 @@ async fn conversation(
 }
 
 fn compare(mode: &ClientLifecycleMode, elicits: &'static str) -> Outcome<()> {
+    if installed::folder()?.is_none() {
+        return Ok(());
+    }
     let fixture = env!("CARGO_BIN_EXE_conformance-fixture");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let run = |command| {
