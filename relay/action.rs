@@ -20,6 +20,19 @@ pub enum Action {
     Note(Note),
     /// A call that is over, for the audit.
     Audit(Call),
+    /// The server has come so far for the first time.
+    Reached(Step),
+}
+
+/// How far a server has come with its agent: each is told once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Step {
+    /// It has answered the agent's first words.
+    Initialized,
+    /// It has told its tools.
+    Listed,
+    /// It has answered a call of a tool.
+    Called,
 }
 
 /// Something that the user may want to know, and the agent does not hear of.

@@ -28,7 +28,7 @@ mod settings;
 mod supervision;
 mod tools;
 
-pub use action::{Action, Call, Note, Outcome};
+pub use action::{Action, Call, Note, Outcome, Step};
 pub use answer::{code, transport_error};
 pub use policy::{Allows, Policy, Seal, Spill};
 pub use relay::{Part, Relay};

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::Time;
-use crate::action::{Action, Call, Note, Outcome};
+use crate::action::{Action, Call, Note, Outcome, Step};
 use crate::answer::{self, Completed, code};
 use crate::cap::cap;
 use crate::edit::{Members, replaced, string};
@@ -58,6 +58,8 @@ pub struct Relay {
     lists: Vec<&'static str>,
     /// Whether the long line that the agent is writing, and the server's, was answered.
     long_lines: [LongLine; 2],
+    /// How far the server has come.
+    reached: BTreeSet<Step>,
     actions: Vec<Action>,
 }
 
@@ -99,6 +101,7 @@ impl Relay {
             structured: BTreeSet::new(),
             lists: Vec::new(),
             long_lines: Default::default(),
+            reached: BTreeSet::new(),
             actions: Vec::new(),
         }
     }
@@ -457,8 +460,10 @@ impl Relay {
         let result = match outcome {
             Ok(result) => result,
             Err(error) => {
-                if let Kind::Call(asked) = pending.kind {
-                    self.audit(asked, answer::outcome(error), line.len(), now);
+                match pending.kind {
+                    Kind::Call(asked) => self.audit(asked, answer::outcome(error), line.len(), now),
+                    Kind::Initialize => self.hello = None,
+                    _ => {}
                 }
                 return Answer::Whole;
             }
@@ -521,6 +526,15 @@ impl Relay {
                 Answer::Rewritten(spelled.unwrap_or(line))
             }
         };
+        let step = match &pending.kind {
+            Kind::Initialize | Kind::Discover => Some(Step::Initialized),
+            Kind::Tools => Some(Step::Listed),
+            Kind::Call(_) => Some(Step::Called),
+            _ => None,
+        };
+        if let Some(step) = step.filter(|step| self.reached.insert(*step)) {
+            self.act(Action::Reached(step));
+        }
         if let Kind::Call(asked) = pending.kind {
             let is_error = read.is_error.is_some_and(|is_error| is_error.get() == "true");
             let outcome = if is_error { Outcome::Failed } else { Outcome::Done };

@@ -78,7 +78,12 @@ impl Talk {
     }
 }
 
+/// What is to be done; how far the server has come is another test's.
 fn shown(actions: Vec<Action>) -> Vec<String> {
+    told(actions).into_iter().filter(|told| !told.starts_with("reached")).collect()
+}
+
+fn told(actions: Vec<Action>) -> Vec<String> {
     let text = |line: Vec<u8>| String::from_utf8(line).unwrap();
     actions
         .into_iter()
@@ -89,6 +94,7 @@ fn shown(actions: Vec<Action>) -> Vec<String> {
             Action::Stop => "stop".into(),
             Action::Note(note) => format!("note {note:?}"),
             Action::Audit(call) => format!("audit {} {}", call.tool, call.outcome.as_str()),
+            Action::Reached(step) => format!("reached {step:?}"),
         })
         .collect()
 }
@@ -417,7 +423,7 @@ proptest! {
                             prop_assert!(sent.insert(id), "{id} was sent twice");
                         }
                     }
-                    Action::Start | Action::Stop | Action::Note(_) | Action::Audit(_) => {}
+                    Action::Start | Action::Stop | Action::Note(_) | Action::Audit(_) | Action::Reached(_) => {}
                 }
             }
             prop_assert!(open.values().all(|answers| *answers <= 1));
@@ -636,4 +642,37 @@ fn whoever_waits_for_a_message_that_is_too_long_is_told() {
     // The server asks: it is answered itself.
     let told = server(&mut talk, Part::Beginning(request));
     assert!(told[0].starts_with("server ") && parts(&told) == [(-32084, json!(7))], "{told:?}");
+}
+
+#[test]
+fn first_words_that_were_refused_are_not_repeated() {
+    let mut talk = Talk::new();
+    talk.agent(HELLO);
+    talk.started();
+    talk.server(r#"{"id":0,"error":{"code":-32022,"message":"unsupported"}}"#);
+    talk.ended();
+    assert_eq!(talk.after(1000), ["start"]);
+    assert!(talk.started().is_empty());
+}
+
+#[test]
+fn how_far_a_server_has_come_is_told_once() {
+    let mut relay = Relay::new(policy());
+    let mut reached = Vec::new();
+    let mut keep = |actions: Vec<Action>| {
+        reached.extend(told(actions).into_iter().filter(|told| told.starts_with("reached")));
+    };
+    keep(relay.from_agent(HELLO.into(), 0));
+    keep(relay.started(0));
+    keep(relay.from_server(WELCOME.into(), &mut Nowhere, 0));
+    for id in [1, 3] {
+        keep(relay.from_agent(request(id, "tools/list", "{}").into(), 0));
+        keep(relay.from_agent(call(id + 1, "a").into(), 0));
+        // An error is no list.
+        let refused = format!(r#"{{"id":{},"error":{{"code":-1,"message":"m"}}}}"#, id);
+        let listed = format!(r#"{{"id":{id},"result":{{"tools":[]}}}}"#);
+        keep(relay.from_server(if id == 1 { refused } else { listed }.into(), &mut Nowhere, 0));
+        keep(relay.from_server(result(id + 1).into(), &mut Nowhere, 0));
+    }
+    assert_eq!(reached, ["reached Initialized", "reached Called", "reached Listed"]);
 }

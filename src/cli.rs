@@ -2,6 +2,7 @@
 
 mod log;
 mod secret;
+mod status;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use clap_complete::Shell;
 
 pub use log::Log;
 pub use secret::{Secret, SecretAction, SecretCheck, SecretList, SecretRemove, SecretSet};
+pub use status::Status;
 
 /// One list of MCP servers for every coding agent, equipped for one launch.
 #[derive(Debug, Parser)]
@@ -60,6 +62,8 @@ What is set is in secrets.toml beside squire.toml.")]
     Secret(Secret),
     /// Tell what agents asked of the servers that they reach through the gateway, call by call
     Log(Log),
+    /// Show how far each server of each launch has come
+    Status(Status),
     /// Look at the agents that are here, squire's own directories, and what launches left
     Doctor(Doctor),
     /// Clear away what launches left; with --all everything that squire keeps, for uninstalling it
@@ -93,7 +97,8 @@ impl Command {
             | Self::Approve(_)
             | Self::Revoke(_)
             | Self::Secret(_)
-            | Self::Log(_) => true,
+            | Self::Log(_)
+            | Self::Status(_) => true,
             Self::Doctor(_)
             | Self::Clean(_)
             | Self::Gateway(_)

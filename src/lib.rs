@@ -12,6 +12,7 @@ pub mod cli;
 pub mod commands;
 pub mod config;
 mod declared;
+mod delivery;
 pub mod environment;
 pub mod exit;
 pub mod files;
@@ -69,6 +70,7 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         Command::Revoke(revoke) => commands::revoke::run(&revoke, &environment),
         Command::Secret(secret) => commands::secret::run(&secret, &environment),
         Command::Log(log) => commands::log::run(&log, &environment),
+        Command::Status(status) => commands::status::run(&status, &environment),
         Command::Doctor(doctor) => commands::doctor::run(&doctor, &environment),
         Command::Clean(clean) => commands::clean::run(&clean, &environment),
         Command::Gateway(gateway) => gateway::run(&gateway, &environment),

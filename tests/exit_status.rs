@@ -250,7 +250,7 @@ fn by_exec_squire_is_the_agent() {
 }
 
 #[test]
-fn the_record_of_an_ended_agent_goes_with_the_next_launch() {
+fn the_record_of_an_ended_agent_is_put_away_by_the_next_launch() {
     let test = launch("codex", "codex", "");
     let first = test.clone().success();
     let records = first.files_below("home/.local");
@@ -259,8 +259,9 @@ fn the_record_of_an_ended_agent_goes_with_the_next_launch() {
     let mode = fs::metadata(first.path("home/.local").join(&records[0])).unwrap().permissions().mode();
     assert_eq!(mode & 0o7777, 0o600);
     let second = test.success();
+    let past = format!("state/squire/past/{id}.json");
     let id = second.agent_variable("SQUIRE_LAUNCH").unwrap();
-    assert_eq!(second.files_below("home/.local"), [format!("state/squire/launches/{id}.json")]);
+    assert_eq!(second.files_below("home/.local"), [format!("state/squire/launches/{id}.json"), past]);
 }
 
 #[test]

@@ -50,6 +50,7 @@ mod same_every_time;
 mod second_user;
 mod secrets;
 mod showing;
+mod status;
 mod summary;
 mod too_large;
 mod trust;

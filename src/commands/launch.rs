@@ -63,6 +63,7 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
         directories: &surroundings.directories,
         project: surroundings.project_root(),
         digests: &digests(&resolution),
+        required: &required(&plan, &resolution.require),
     };
     let announce = || tell(&plan, options, output, &surroundings);
     runner::run(&plan, &program?, around, output, announce)
@@ -115,6 +116,14 @@ fn refuse_without_required(plan: &Plan, required: &[Required]) -> Result<()> {
         bail!("nothing was started, as it lacks what is required:\n  {}", lines.join("\n  "));
     }
     Ok(())
+}
+
+/// The names of the required servers, `all` being every one that the agent gets.
+fn required(plan: &Plan, required: &[Required]) -> Vec<String> {
+    let delivered = plan.delivered().into_iter().map(|server| server.name.to_string());
+    let is_required =
+        |name: &String| required.iter().any(|required| required.name == ALL || required.name == *name);
+    delivered.filter(is_required).collect()
 }
 
 /// A required server that a plan does not deliver.

@@ -16,6 +16,7 @@ pub mod revoke;
 pub mod schema;
 pub mod secret;
 pub mod show;
+pub mod status;
 mod waiting;
 
 use std::cell::OnceCell;

@@ -218,6 +218,13 @@ pub fn move_private(directory: &Path, from: &str, to: &str) -> io::Result<()> {
     Ok(rustix::fs::rename(directory.join(from), directory.join(to))?)
 }
 
+/// Moves a file of our own to another directory of our own, made where it is missing, under the same name. One that is
+/// gone already is no error.
+pub fn move_between(from: &Path, to: &Path, name: &str) -> io::Result<()> {
+    let target = private_base(to)?;
+    unless_gone(rustix::fs::renameat(rustix::fs::CWD, from.join(name), target, name))
+}
+
 /// Removes a directory where it is empty; `false` where it is not, or not there.
 pub fn remove_empty(directory: &Path) -> io::Result<bool> {
     match rustix::fs::rmdir(directory) {

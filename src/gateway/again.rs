@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use crate::files;
 
 /// The directory of the marks in the state directory; each is a file of a server's name.
-const DIRECTORY: &str = "enabled";
+pub(crate) const DIRECTORY: &str = "enabled";
 
 /// Tells all gateways of a server, of every launch, to try it again with the next request.
 pub(crate) fn try_again(state: &Path, server: &str) -> io::Result<()> {

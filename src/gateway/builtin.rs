@@ -1,8 +1,12 @@
 //! The built-in server: tells an agent which servers its launch has, and why one is missing.
 
+use std::cell::RefCell;
+
 use serde_json::{Value, json};
+use squire_relay::Step;
 use squire_strategies::LAUNCH_VARIABLE;
 
+use super::delivery::Delivery;
 use crate::cli;
 use crate::environment::Environment;
 use crate::mcp::{Reply, Service, ServiceTool};
@@ -26,6 +30,25 @@ pub(super) fn service(options: &cli::Gateway, environment: &Environment) -> Serv
         version: env!("CARGO_PKG_VERSION").into(),
         instructions: Some("Which MCP servers this session has, and why one is missing.".into()),
         tools: vec![tool],
+        heard: Box::new(reporting(options, id)),
+    }
+}
+
+/// Reports how far the built-in server has come, once a step.
+fn reporting(options: &cli::Gateway, launch: Option<&str>) -> impl Fn(&str) + 'static {
+    let delivery = RefCell::new(Delivery::new(options.state.clone(), launch, &options.name));
+    let told = RefCell::new(Vec::new());
+    move |method| {
+        let step = match method {
+            "initialize" => Step::Initialized,
+            "tools/list" => Step::Listed,
+            "tools/call" => Step::Called,
+            _ => return,
+        };
+        if !told.borrow().contains(&step) {
+            told.borrow_mut().push(step);
+            delivery.borrow_mut().reached(step);
+        }
     }
 }
 

@@ -13,8 +13,10 @@ use tokio::time::{Instant as Moment, Sleep, sleep_until};
 
 use super::agent::{Agent, Words};
 use super::audit::Audit;
+use super::delivery::Delivery;
 use super::lines::{LINE_LIMIT, Piece};
 use super::upstream::{Event, FromServer, Upstream};
+use crate::delivery::code;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::printable::excerpt;
@@ -35,6 +37,7 @@ pub(super) struct Engine<'a> {
     pub(super) upstream: &'a mut dyn Upstream,
     pub(super) spill: &'a mut dyn Spill,
     pub(super) audit: &'a Audit,
+    pub(super) delivery: &'a mut Delivery,
     /// What nothing that the server says may show where others read it.
     pub(super) values: &'a Values,
     /// Whether the server may be started still: asked before each start.
@@ -68,6 +71,7 @@ impl Engine<'_> {
             number: 0,
             start: Instant::now(),
             is_running: false,
+            is_over: false,
             failed: None,
             is_begun: false,
             exit: Exit::DONE,
@@ -109,6 +113,8 @@ struct Work<'a> {
     start: Instant,
     /// Whether the latest start has not ended.
     is_running: bool,
+    /// Whether the agent has said all.
+    is_over: bool,
     /// When it failed for good.
     failed: Option<SystemTime>,
     /// Whether the agent was ever answered.
@@ -161,6 +167,9 @@ impl Work<'_> {
             }
             FromServer::Ended(reason) => {
                 self.is_running = false;
+                if !self.is_over {
+                    self.engine.delivery.gap(code::ENDED, &reason);
+                }
                 if !self.is_begun {
                     let name = self.engine.name;
                     let sentence = format!("the server {name} could not be started: {reason}");
@@ -214,6 +223,7 @@ impl Work<'_> {
                     self.engine.audit.note(&note);
                 }
                 Action::Audit(call) => self.engine.audit.record(call),
+                Action::Reached(step) => self.engine.delivery.reached(step),
             }
         }
     }
@@ -221,6 +231,7 @@ impl Work<'_> {
     /// Lets the server finish, as it would with its own stdin closed, and ends it where it does not.
     async fn end(mut self, coming: &mut mpsc::Receiver<Event>) -> Exit {
         self.engine.relay.said_all();
+        self.is_over = true;
         if self.is_running && !self.last_words(coming, GRACE).await {
             self.engine.upstream.stop();
             self.last_words(coming, LAST).await;

@@ -9,6 +9,7 @@ mod again;
 mod agent;
 pub(crate) mod audit;
 mod builtin;
+mod delivery;
 mod engine;
 mod environment;
 mod input;
@@ -31,6 +32,7 @@ use squire_strategies::{LAUNCH_VARIABLE, Name, SWITCHED_OFF, Source, Strategy, T
 
 use crate::cli;
 use crate::config::{self, Declaration, Policy, Project, Sources};
+use crate::delivery::code;
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::mcp::Service;
@@ -40,8 +42,9 @@ use crate::runner::live_record;
 use crate::secrets::{self, Lack, Secrets, Values};
 use crate::trust::Court;
 use crate::trust::digest::{canonical, digest};
-pub(crate) use again::try_again;
+pub(crate) use again::{DIRECTORY as ENABLED, try_again};
 use audit::{Audit, AuditKind};
+use delivery::Delivery;
 use engine::Engine;
 pub(crate) use environment::inherited;
 use program::Program;
@@ -75,7 +78,9 @@ pub fn run(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
     };
     let reason = format!("the server {} could not be started: {failure:#}", options.name);
     Output::default().message(&reason);
-    if shows_failures(options) {
+    let launch = environment.passed_on(LAUNCH_VARIABLE).and_then(|id| id.to_str());
+    Delivery::new(options.state.clone(), launch, &options.name).gap(code::REFUSED, &format!("{failure:#}"));
+    if shows_failures(options) || is_required(options, launch) {
         return Ok(Exit::FINDINGS);
     }
     streams::serve(&stand_in(&options.name, reason))?;
@@ -89,6 +94,7 @@ fn stand_in(name: &str, reason: String) -> Service {
         version: env!("CARGO_PKG_VERSION").into(),
         instructions: Some(reason),
         tools: Vec::new(),
+        heard: Box::new(|_| {}),
     }
 }
 
@@ -148,12 +154,15 @@ fn relay_to(
     let launch = environment.passed_on(LAUNCH_VARIABLE).and_then(|id| id.to_str());
     let (declaration, state) = (entry.declaration.as_ref(), &options.state);
     let audit = Audit::open(state, launch, &options.agent, &options.name, AuditKind::of(declaration));
+    let mut delivery = Delivery::new(state.clone(), launch, &options.name);
+    let stands_in = !shows_failures(options) && !is_required(options, launch);
     let mut spill = SpillFiles::new(state, launch, SpillFiles::are_wanted(declaration, limits));
     let engine = Engine {
-        relay: Relay::new(policy::of(entry, !shows_failures(options), audit.seal())),
+        relay: Relay::new(policy::of(entry, stands_in, audit.seal())),
         upstream,
         spill: &mut spill,
         audit: &audit,
+        delivery: &mut delivery,
         values,
         permit,
         is_enabled: &|after| again::is_wanted(state, &options.name, after),
@@ -165,6 +174,14 @@ fn relay_to(
 /// Whether the agent tells by itself what a gateway says that could not start its server.
 fn shows_failures(options: &cli::Gateway) -> bool {
     squire_strategies::find(&options.agent).is_some_and(Strategy::shows_failures)
+}
+
+/// Whether the launch must have it: then nobody answers in its place.
+fn is_required(options: &cli::Gateway, launch: Option<&str>) -> bool {
+    let record = launch.and_then(|id| live_record(&options.state, id));
+    let servers = record.as_ref().and_then(|record| record["servers"].as_array()).map(Vec::as_slice);
+    let own = servers.unwrap_or_default().iter().find(|server| server["name"] == options.name.as_str());
+    own.is_some_and(|server| server["required"] == true)
 }
 
 /// The server as the layers declare it now, and the policy. The error says why it does not run.

@@ -21,6 +21,8 @@ pub struct Service {
     pub instructions: Option<String>,
     /// The tools, in the order in which they are listed.
     pub tools: Vec<ServiceTool>,
+    /// Hears of each request that was answered with a result, by its method.
+    pub heard: Box<dyn Fn(&str)>,
 }
 
 /// A tool that only reads: it is always announced with `readOnlyHint`.
@@ -73,7 +75,10 @@ fn answer(service: &Service, line: &Line) -> Option<Value> {
     };
     match message::classify(line) {
         Incoming::Request { id, method, params } => Some(match respond(service, &method, &params) {
-            Ok(result) => message::response(id, result),
+            Ok(result) => {
+                (service.heard)(&method);
+                message::response(id, result)
+            }
             Err((code, sentence)) => message::error(id, code, &sentence),
         }),
         // Nothing was asked of the client, and nothing that it reports changes what is served.
@@ -162,7 +167,13 @@ mod tests {
             input_schema: json!({ "type": "object" }),
             call: Box::new(call),
         };
-        Service { name: "s".into(), version: "1".into(), instructions: Some("why".into()), tools: vec![tool] }
+        Service {
+            name: "s".into(),
+            version: "1".into(),
+            instructions: Some("why".into()),
+            tools: vec![tool],
+            heard: Box::new(|_| {}),
+        }
     }
 
     fn talk(input: &[u8]) -> Vec<Value> {

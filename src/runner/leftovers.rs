@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 
 use super::merge::{self, Leaver, Surveyed};
-use super::{record, spilled};
+use super::{history, record, spilled};
 use crate::files;
-use crate::gateway::audit;
+use crate::gateway::{ENABLED, audit};
 use crate::output::Output;
 use crate::printable::printable;
 use crate::trust::log::FILE as TRUST_LOG;
@@ -61,7 +61,17 @@ pub fn remove_state(state: &Path) -> Result<Vec<PathBuf>> {
         }
     }
     let mut gone = Vec::new();
-    let directories = ["launches", "merges", "private", "approvals", spilled::DIRECTORY, audit::DIRECTORY];
+    let directories = [
+        "launches",
+        history::PAST,
+        history::REPORTS,
+        "merges",
+        "private",
+        "approvals",
+        ENABLED,
+        spilled::DIRECTORY,
+        audit::DIRECTORY,
+    ];
     for directory in directories.map(|name| state.join(name)) {
         remove_files_below(&directory, &mut gone)?;
     }

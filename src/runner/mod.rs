@@ -5,6 +5,7 @@
 
 mod child;
 mod contents;
+mod history;
 mod leftovers;
 mod limits;
 mod merge;
@@ -23,9 +24,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow};
-use squire_strategies::{Argument, LAUNCH_VARIABLE, Program, json_edit};
+use squire_strategies::{Argument, LAUNCH_VARIABLE, Program, Route, json_edit};
 
 pub use contents::{elsewhere, fetch, fetch_elsewhere};
+pub(crate) use history::{Remembered, remembered, report};
 pub use leftovers::{remove_state, settle};
 pub use merge::{Journal, Surveyed, forget, survey};
 pub use program::{Boundaries, NotRunnable, first_on, look_up};
@@ -36,6 +38,7 @@ pub use spilled::{Spilled, spilled};
 pub use version::version;
 
 use crate::config::Directories;
+use crate::delivery::{Chain, Step};
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::files;
@@ -113,6 +116,8 @@ pub struct Surroundings<'a> {
     pub project: Option<&'a Path>,
     /// What the servers' declarations are, word for word.
     pub digests: &'a Digests,
+    /// The servers that the launch must have.
+    pub required: &'a [String],
 }
 
 /// Stages a plan, runs the agent and puts back what was staged. `announce` is called right
@@ -127,11 +132,35 @@ pub fn run(
     announce: impl FnOnce(),
 ) -> Result<Exit> {
     // From before the first file on, so that a signal at any moment leaves nothing.
-    let mut watch = plan.leaves_files().then(Watch::begin).transpose()?;
+    let stays = plan.leaves_files() || !surroundings.required.is_empty();
+    let mut watch = stays.then(Watch::begin).transpose()?;
     let mut staged = Staged::new(plan, surroundings, output)?;
     let outcome = start(plan, program, surroundings, &staged, announce, &mut watch, output);
+    let lacking = match &outcome {
+        Ok(exit) if *exit == Exit::DONE => lacking(surroundings, &staged),
+        _ => Vec::new(),
+    };
     staged.undo(output);
-    outcome
+    for Chain { name, gap, .. } in &lacking {
+        let reason = gap.as_ref().map_or("it was not initialized", |gap| &gap.reason);
+        output.message(&format!("{name} is required, and the agent never had it: {reason}"));
+    }
+    if lacking.is_empty() { outcome } else { Ok(Exit::LAUNCH) }
+}
+
+/// The required servers that never answered the agent's first words. Of those that it reaches directly nobody knows.
+fn lacking(surroundings: Surroundings<'_>, staged: &Staged) -> Vec<Chain> {
+    let Some(id) = staged.launch_id().filter(|_| !surroundings.required.is_empty()) else {
+        return Vec::new();
+    };
+    let launches = remembered(&surroundings.directories.state);
+    let servers = launches.into_iter().filter(|launch| launch.id == id).flat_map(|launch| launch.servers);
+    let is_lacking = |chain: &Chain| {
+        surroundings.required.contains(&chain.name)
+            && chain.route != Route::Direct.as_str()
+            && chain.reached() < Step::Initialized
+    };
+    servers.filter(is_lacking).collect()
 }
 
 fn start(

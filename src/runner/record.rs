@@ -1,19 +1,22 @@
 //! The launch record: what a launch gave its agent, for the built-in server to tell.
 //!
 //! It holds names and reasons, never a value. An agent that squire became by exec leaves its record behind; the next
-//! command removes the records of processes that have ended.
+//! command puts the records of processes away that have ended.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use squire_strategies::File;
+use squire_strategies::{Code, File};
 
+use super::history;
 use super::owner::{Now, Owner};
+use crate::delivery::Step;
 use crate::files;
 use crate::plan::Plan;
 
@@ -35,11 +38,12 @@ impl Record {
         id: &str,
         plan: &Plan,
         digests: &Digests,
+        required: &[String],
         private: &Path,
     ) -> Result<Self> {
         let record = Self { directory: directory(state), id: id.to_owned() };
         let owner = Owner::this();
-        let text = content(plan, digests, &owner, private).to_string();
+        let text = content(plan, digests, required, &owner, private).to_string();
         let temporary = owner.temporary(&record.file());
         files::write_private(&record.directory, &record.file(), &temporary, text.as_bytes())
             .with_context(|| format!("the launch can't be recorded in {}", record.directory.display()))?;
@@ -50,9 +54,10 @@ impl Record {
         format!("{}.json", self.id)
     }
 
-    /// Removes it, at the end of a launch.
-    pub(super) fn remove(self) -> Result<()> {
-        files::remove_private(&self.directory, &self.file()).context("the launch record can't be removed")
+    /// Puts it away, at the end of a launch.
+    pub(super) fn put_away(self) -> Result<()> {
+        let Some(state) = self.directory.parent() else { return Ok(()) };
+        history::keep(state, &self.id).context("the launch record can't be put away")
     }
 }
 
@@ -75,7 +80,12 @@ pub fn live_record(state: &Path, id: &str) -> Option<Value> {
     owner.is_alive(&Now::look()).then_some(record)
 }
 
-fn content(plan: &Plan, digests: &Digests, owner: &Owner, private: &Path) -> Value {
+/// Whether layers, profile, policy or trust keep a server out, and not the agent.
+fn is_of_resolution(code: Code) -> bool {
+    matches!(code, Code::NotApproved | Code::NameTaken | Code::Disabled | Code::Policy | Code::Unresolved)
+}
+
+fn content(plan: &Plan, digests: &Digests, required: &[String], owner: &Owner, private: &Path) -> Value {
     let obstacles = plan.obstacles();
     let servers: Vec<Value> = plan
         .servers
@@ -85,12 +95,18 @@ fn content(plan: &Plan, digests: &Digests, owner: &Owner, private: &Path) -> Val
             let mut told = json!({
                 "name": server.name.as_str(),
                 "transport": server.transport.as_str(),
+                "route": server.route.as_str(),
                 "delivered": obstacle.is_none(),
             });
+            if required.iter().any(|name| name == server.name.as_str()) {
+                told["required"] = true.into();
+            }
             if let Some(digest) = digests.get(server.name.as_str()).filter(|_| obstacle.is_none()) {
                 told["digest"] = digest.as_str().into();
             }
             if let Some(note) = obstacle {
+                let missed = if is_of_resolution(note.code) { Step::Resolved } else { Step::Translated };
+                told["missed"] = missed.as_str().into();
                 told["code"] = note.code.as_str().into();
                 told["reason"] = note.sentence.as_str().into();
             }
@@ -105,7 +121,9 @@ fn content(plan: &Plan, digests: &Digests, owner: &Owner, private: &Path) -> Val
         File::Merge { .. } => None,
     });
     let private = json!({ "directory": private.to_str(), "files": private_files.collect::<Vec<_>>() });
-    let mut record = json!({ "agent": plan.agent, "owner": owner, "private": private });
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    let time = u64::try_from(time).unwrap_or(u64::MAX);
+    let mut record = json!({ "agent": plan.agent, "time": time, "owner": owner, "private": private });
     record["servers"] = servers.into();
     record
 }
@@ -139,7 +157,7 @@ impl PrivateFiles<'_> {
     }
 }
 
-/// Removes the records whose process has ended, and the private files that it left.
+/// Puts the records away whose process has ended, and removes the private files that it left.
 pub(super) fn settle(state: &Path) {
     let directory = directory(state);
     let names = files::names_in(&directory).unwrap_or_default();
@@ -155,7 +173,11 @@ pub(super) fn settle(state: &Path) {
             // The record is all that knows of them: it stays as long as they do.
             let left = private.of(name);
             if left.is_none_or(|(left, names)| files::remove_left_behind(left, &names).is_ok()) {
-                let _ = files::remove_private(&directory, name);
+                let id = name.strip_suffix(".json").filter(|id| is_id(id));
+                let is_put_away = id.is_some_and(|id| history::keep(state, id).is_ok());
+                if !is_put_away {
+                    let _ = files::remove_private(&directory, name);
+                }
             }
         }
     }
@@ -189,6 +211,6 @@ pub fn running(state: &Path) -> Vec<Running> {
     names.iter().filter_map(running).collect()
 }
 
-fn directory(state: &Path) -> PathBuf {
+pub(super) fn directory(state: &Path) -> PathBuf {
     state.join("launches")
 }

@@ -87,6 +87,7 @@ impl Staged {
                 &room.id,
                 room.plan,
                 room.surroundings.digests,
+                room.surroundings.required,
                 &room.base.join(&room.id),
             )
             .ok();
@@ -108,7 +109,7 @@ impl Staged {
         let merged = self.merged.drain(..).map(|merged| merged.leave(output));
         let private = self.private.take().map(|private| private.remove().context("a private file is left"));
         // The record alone knows of a private file that is left: the next command reads it.
-        let record = self.record.take().filter(|_| !matches!(private, Some(Err(_)))).map(Record::remove);
+        let record = self.record.take().filter(|_| !matches!(private, Some(Err(_)))).map(Record::put_away);
         for error in merged.chain(private).chain(record).filter_map(Result::err) {
             output.message(&format!("{error:#}"));
         }

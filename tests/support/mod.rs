@@ -453,10 +453,11 @@ impl Run {
         self.path("agent.json").exists()
     }
 
-    /// Every file below the state directory but what remembers for a day that a launch ended, for "nothing is left".
+    /// Every file below the state directory but what remembers launches that ended, for "nothing is left".
     #[track_caller]
     pub(crate) fn state_left(&self) -> Vec<String> {
         let mut files = self.files_below("home/.local");
+        files.retain(|file| !file.starts_with("state/squire/past/"));
         let merges = "state/squire/merges/";
         let journals: Vec<String> = files
             .iter()

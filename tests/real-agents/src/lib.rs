@@ -9,6 +9,7 @@
 
 pub mod agents;
 pub mod driver;
+pub mod handshake;
 pub mod help;
 mod home;
 pub mod hostile;

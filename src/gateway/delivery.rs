@@ -1,0 +1,51 @@
+//! What a gateway reports of its server to its launch: how far it has come, and why not further.
+
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use squire_relay::Step as Seen;
+
+use crate::delivery::{Gap, Report, Step};
+use crate::runner;
+
+/// How much one gateway reports: a server that ends again and again says nothing new.
+const MOST: usize = 20;
+
+/// The reports of one gateway. Without a launch there is nobody to report to.
+pub(super) struct Delivery {
+    launch: Option<(PathBuf, String)>,
+    server: String,
+    left: usize,
+}
+
+impl Delivery {
+    pub(super) fn new(state: PathBuf, launch: Option<&str>, server: &str) -> Self {
+        let launch = launch.map(|id| (state, id.to_owned()));
+        Self { launch, server: server.to_owned(), left: MOST }
+    }
+
+    /// The server has come so far.
+    pub(super) fn reached(&mut self, seen: Seen) {
+        let step = match seen {
+            Seen::Initialized => Step::Initialized,
+            Seen::Listed => Step::Listed,
+            Seen::Called => Step::Called,
+        };
+        self.report(Some(step), None);
+    }
+
+    /// It came no further, with a code of [`crate::delivery::code`].
+    pub(super) fn gap(&mut self, code: &str, reason: &str) {
+        self.report(None, Some(Gap { code: code.to_owned(), reason: reason.to_owned() }));
+    }
+
+    fn report(&mut self, step: Option<Step>, gap: Option<Gap>) {
+        let Some((state, launch)) = self.launch.as_ref().filter(|_| self.left > 0) else { return };
+        self.left -= 1;
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        let time = u64::try_from(time).unwrap_or(u64::MAX);
+        let report = Report { time, server: self.server.clone(), step, gap };
+        // A state directory that can't be written costs the report alone: the audit says that it can't be.
+        let _ = runner::report(state, launch, &report);
+    }
+}
