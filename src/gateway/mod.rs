@@ -72,9 +72,10 @@ pub fn run(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
     let reason = format!("the server {} could not be started: {failure:#}", options.name);
     Output::default().message(&reason);
     if shows_failures(options) {
-        return Ok(Exit::FINDINGS);
+        streams::refuse(&format!("{}: {failure:#}", options.name))?;
+    } else {
+        streams::serve(&stand_in(&options.name, reason))?;
     }
-    streams::serve(&stand_in(&options.name, reason))?;
     Ok(Exit::FINDINGS)
 }
 
@@ -143,10 +144,12 @@ fn relay_to(
     let Behind { entry, limits, values, permit } = behind;
     let launch = environment.passed_on(LAUNCH_VARIABLE).and_then(|id| id.to_str());
     let (declaration, state) = (entry.declaration.as_ref(), &options.state);
-    let audit = Audit::open(state, launch, &options.agent, &options.name, AuditKind::of(declaration));
+    // What the user does is no agent's doing.
+    let agent = if options.candid { squire_strategies::OWN_AGENT } else { &options.agent };
+    let audit = Audit::open(state, launch, agent, &options.name, AuditKind::of(declaration));
     let mut spill = SpillFiles::new(state, launch, SpillFiles::are_wanted(declaration, limits));
     let engine = Engine {
-        relay: Relay::new(policy::of(entry, !shows_failures(options), audit.seal())),
+        relay: Relay::new(policy::of(entry, options, shows_failures(options), audit.seal())),
         upstream,
         spill: &mut spill,
         audit: &audit,
@@ -159,7 +162,7 @@ fn relay_to(
 
 /// Whether the agent tells by itself what a gateway says that could not start its server.
 fn shows_failures(options: &cli::Gateway) -> bool {
-    squire_strategies::find(&options.agent).is_some_and(Strategy::shows_failures)
+    options.candid || squire_strategies::find(&options.agent).is_some_and(Strategy::shows_failures)
 }
 
 /// The server as the layers declare it now, and the policy. The error says why it does not run.
