@@ -30,7 +30,8 @@ impl Output {
 
     /// Says something on stderr, behind squire's name. Where stderr is gone there is nobody to tell.
     pub fn message(self, text: &str) {
-        let _ = writeln!(io::stderr().lock(), "squire: {}", lines(text));
+        // One call: what others write to the same stderr comes before or behind it.
+        let _ = io::stderr().lock().write_all(format!("squire: {}\n", lines(text)).as_bytes());
     }
 
     /// Says something on stderr that `--quiet` leaves away.
@@ -57,7 +58,7 @@ impl Output {
         let up = if drawn > 1 { format!("\x1b[{}A\x1b[J", drawn - 1) } else { "\x1b[K".to_owned() };
         let shown: Vec<String> =
             lines.iter().take(rows).map(|line| line.chars().take(columns).collect()).collect();
-        let _ = write!(stderr, "\r{up}{}", shown.join("\r\n")).and_then(|()| stderr.flush());
+        let _ = write!(stderr, "\r{up}{}", shown.join("\n")).and_then(|()| stderr.flush());
         shown.len()
     }
 

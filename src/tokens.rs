@@ -2,8 +2,8 @@
 
 use tiktoken_rs::o200k_base_singleton;
 
-/// The tokenizer that is counted with: that of OpenAI's models. Others, Claude's too, come to other numbers of the same
-/// size.
+/// The tokenizer that is counted with: that of the models of `OpenAI`. Others, Claude's too, come to other
+/// numbers of the same size.
 pub(crate) const TOKENIZER: &str = "o200k_base";
 
 /// How many characters of one kind may follow each other. The tokenizer takes a run for one word, and the time that it
@@ -53,12 +53,14 @@ mod tests {
 
     use super::*;
 
-    /// Numbers of the reference implementation (tiktoken 0.12, o200k_base).
+    /// As the examples of the tokenizer's makers come out (`o200k_base`).
     #[test]
     fn tokens_are_those_of_the_reference() {
         assert_eq!(count(""), 0);
         assert_eq!(count("hello world"), 2);
         assert_eq!(count("tiktoken is great!"), 6);
+        assert_eq!(count("antidisestablishmentarianism"), 6);
+        assert_eq!(count("2 + 2 = 4"), 7);
     }
 
     #[test]

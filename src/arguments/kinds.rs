@@ -135,7 +135,10 @@ impl Kinds {
     /// The value that a text stands for. A string is what nothing else takes; where nothing is said of the type, JSON is
     /// taken for what it is.
     pub(super) fn convert(&self, text: &str) -> Option<Value> {
-        let is_named = |value: &&Value| value.as_str() == Some(text) || value.to_string() == text;
+        let is_named = |value: &&Value| {
+            let as_json = value.to_string();
+            [value.as_str(), Some(&*as_json)].contains(&Some(text))
+        };
         if let Some(value) = self.values.iter().find(is_named) {
             return Some(value.clone());
         }

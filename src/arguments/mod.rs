@@ -230,10 +230,11 @@ mod tests {
         })
     }
 
+    const KEYS: [&str; 9] =
+        ["type", "$ref", "anyOf", "enum", "properties", "required", "additionalProperties", "a", "const"];
+
     fn key() -> impl Strategy<Value = String> {
-        let keys =
-            ["type", "$ref", "anyOf", "enum", "properties", "required", "additionalProperties", "a", "const"];
-        proptest::sample::select(&keys[..]).prop_map(str::to_owned)
+        proptest::sample::select(&KEYS[..]).prop_map(str::to_owned)
     }
 
     proptest! {

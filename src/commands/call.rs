@@ -5,6 +5,7 @@ mod result;
 use std::io::Read;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::Value;
@@ -23,7 +24,9 @@ use crate::printable::printable;
 use crate::resolve::{UnknownSelection, unknown_name};
 
 /// How long a call may take in all: its gateway ends one without progress long before.
-const LONGEST: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long the word that a call is cancelled may take to its server.
+const FAREWELL: Duration = Duration::from_millis(500);
 
 /// Runs the command: 1 where the tool failed, or could not be called.
 pub fn run(options: &cli::Call, environment: &Environment) -> Result<Exit> {
@@ -50,7 +53,7 @@ pub fn run(options: &cli::Call, environment: &Environment) -> Result<Exit> {
     };
     let endpoint = asked.endpoint(server, results.is_some(), environment);
     let told = Mutex::new(format!("starting {}", server.name));
-    let (called, signal) = watched(|groups, is_over| {
+    let (called, signal) = watched(FAREWELL, |groups, is_over| {
         let lines = || vec![told.lock().map(|told| told.clone()).unwrap_or_default()];
         while_drawing(lines, environment, output, || {
             let conversation = Conversation { options, server, told: &told, is_over };
@@ -126,8 +129,8 @@ impl Conversation<'_> {
                 .map_err(|wrong| WrongWords(format!("{tool} of {name}: {}", wrong.join("\n  "))))?,
         };
         client.allow(LONGEST);
-        self.tell(tool.to_owned());
-        let mut progress = |progress: Progress| self.tell(in_words(tool, &progress));
+        self.tell(tool);
+        let mut progress = |progress: Progress| self.tell(&in_words(tool, &progress));
         let is_over = || self.is_over.load(Ordering::SeqCst);
         let mut watch = Watch { progress: &mut progress, is_over: &is_over };
         client.call(tool, &arguments, &mut watch).map_err(|error| anyhow!("{tool} of {name}: {error}"))
@@ -143,13 +146,13 @@ impl Conversation<'_> {
             return Ok(&Value::Null);
         }
         let known = tools.shown.iter().map(|tool| tool.name.as_str());
-        let sentence = unknown_name(&format!("tool of {}", self.server.name), tool, known);
-        Err(UnknownSelection(vec![sentence]).into())
+        let sentence = unknown_name("tool", tool, known);
+        Err(UnknownSelection(vec![format!("{}: {sentence}", self.server.name)]).into())
     }
 
-    fn tell(&self, text: String) {
+    fn tell(&self, text: &str) {
         if let Ok(mut told) = self.told.lock() {
-            *told = printable(&text);
+            *told = printable(text);
         }
     }
 }

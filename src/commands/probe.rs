@@ -38,7 +38,7 @@ pub fn run(options: &cli::Probe, environment: &Environment) -> Result<Exit> {
         // The tables of the tokenizer are read while the servers start.
         scope.spawn(|| {
             if !ready.is_empty() {
-                tokens::prepare()
+                tokens::prepare();
             }
         });
         at_once(&ready, |(server, _)| &server.name, environment, output, probe, |_| report::lost())
@@ -104,9 +104,11 @@ fn probe(
             warnings,
             names,
         ))),
-        // What is among the warnings is not told twice.
         Err(error) => {
-            let warnings = warnings.into_iter().filter(|warning| Some(warning) != output.as_ref()).collect();
+            // The gateway tells the cause on its stderr, too, and the noise is told with the cause.
+            let cause = format!("the server {} could not be started: ", server.name);
+            let is_new = |warning: &String| !warning.starts_with(&cause) && Some(warning) != output.as_ref();
+            let warnings = warnings.into_iter().filter(is_new).collect();
             Outcome::Failed { error: error.with_output(output), warnings }
         }
     }

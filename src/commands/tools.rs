@@ -30,8 +30,8 @@ pub fn run(options: &cli::Tools, environment: &Environment) -> Result<Exit> {
     let list = |(server, endpoint): &(&Server, Endpoint), groups: &Groups| {
         matches!(server.state, State::Ready).then(|| inspect(endpoint, server.patience(None), groups))
     };
-    let lost = |_: &_| Some(Err(Error::Transport("its connection failed inside squire".into())));
-    let outcomes = match at_once(&all, |(server, _)| &server.name, environment, output, list, lost)? {
+    let broken = |_: &_| Some(Err(Error::Transport("its connection failed inside squire".into())));
+    let outcomes = match at_once(&all, |(server, _)| &server.name, environment, output, list, broken)? {
         Ok(outcomes) => outcomes,
         Err(signal) => return Ok(Exit::Signal(signal)),
     };

@@ -146,7 +146,7 @@ impl Error {
     pub(crate) fn with_output(mut self, output: Option<String>) -> Self {
         match (&mut self, output) {
             (Self::Exited { evidence, .. } | Self::TimedOut { evidence, .. }, output) => {
-                evidence.output = output
+                evidence.output = output;
             }
             (Self::Answered { message, by_squire: true, .. }, Some(output)) => {
                 message.push_str("; ");

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use anyhow::Result;
-use squire_strategies::{Code, Gateway, Note, OWN_AGENT};
+use squire_strategies::{Gateway, Note, OWN_AGENT};
 
 use super::Surroundings;
 use super::needs::Missing;
@@ -59,8 +59,8 @@ pub(super) enum State {
     Ready,
     /// It is left out, and not touched.
     LeftOut(Note),
-    /// It could not start, and is not tried: a sentence, and what mends it.
-    Lacks(String, String),
+    /// It could not start, and is not tried.
+    Lacks(Missing),
 }
 
 impl Asked {
@@ -90,7 +90,7 @@ impl Asked {
         let state = |entry: &Resolved| match &entry.left_out {
             Some(note) => State::LeftOut(note.clone()),
             None => match holders.and_then(|holders| holders.missing(entry).into_iter().next()) {
-                Some(Missing { sentence, mend, .. }) => State::Lacks(sentence, mend.into_owned()),
+                Some(missing) => State::Lacks(missing),
                 None => State::Ready,
             },
         };
@@ -136,7 +136,7 @@ impl State {
         match self {
             Self::Ready => None,
             Self::LeftOut(note) => Some((note.located(), note.mend.clone())),
-            Self::Lacks(sentence, mend) => Some((sentence.clone(), Some(mend.clone()))),
+            Self::Lacks(missing) => Some((missing.sentence.clone(), Some(missing.mend.clone().into_owned()))),
         }
     }
 
@@ -144,7 +144,7 @@ impl State {
     pub(super) fn code(&self) -> Option<&'static str> {
         match self {
             Self::LeftOut(note) => Some(note.code.as_str()),
-            Self::Lacks(..) => Some(Code::Unresolved.as_str()),
+            Self::Lacks(missing) => Some(missing.code.as_str()),
             Self::Ready => None,
         }
     }

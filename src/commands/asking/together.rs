@@ -15,12 +15,11 @@ use crate::output::Output;
 
 /// How long gateways may take to say good-bye to their servers.
 const FAREWELL: Duration = Duration::from_secs(1);
-/// How long the one who works may take to say good-bye by itself.
-const OWN_FAREWELL: Duration = Duration::from_millis(500);
-
-/// Does the work, and watches for the signals that end a command: they set the flag, and a moment later end the servers,
-/// which are in groups of their own that a terminal's Ctrl-C does not reach. Gives what came of the work, and the signal.
+/// Does the work, and watches for the signals that end a command: they set the flag, and end the servers, which are in
+/// groups of their own that a terminal's Ctrl-C does not reach, where the work has not done so after `patience`. Gives what
+/// came of the work, and the signal.
 pub(in crate::commands) fn watched<T>(
+    patience: Duration,
     work: impl FnOnce(&Groups, &AtomicBool) -> T,
 ) -> Result<(T, Option<i32>)> {
     let groups = Groups::default();
@@ -30,7 +29,7 @@ pub(in crate::commands) fn watched<T>(
     let watch = || {
         let signal = signals.forever().next()?;
         is_over.store(true, Ordering::SeqCst);
-        let until = Instant::now() + OWN_FAREWELL;
+        let until = Instant::now() + patience;
         while !groups.is_empty() && Instant::now() < until {
             thread::sleep(Duration::from_millis(10));
         }
@@ -66,7 +65,7 @@ pub(in crate::commands) fn at_once<Item: Sync, Outcome: Send>(
         let head = format!("{} of {} servers answered", count.load(Ordering::Relaxed), items.len());
         [head].into_iter().chain(waiting).collect()
     };
-    let (outcomes, signal) = watched(|groups, _| {
+    let (outcomes, signal) = watched(Duration::ZERO, |groups, _| {
         while_drawing(lines, environment, output, || {
             let run = |item: &Item, answered: &AtomicBool| {
                 let outcome = work(item, groups);

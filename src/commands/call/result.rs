@@ -44,17 +44,15 @@ fn text(result: &Value, options: &cli::Call, results: Option<&Results>, output: 
     for block in blocks {
         let piece = match Piece::of(block) {
             Piece::Text(piece) => piece,
-            Piece::Bytes { kind, data } => match results {
-                Some(results) => written(kind, data, options, results)?,
-                None => {
-                    let size = human_size(data.len() / 4 * 3);
-                    output.message(&format!(
-                        "{} of about {size} is not shown: --output DIR writes it to a file",
-                        printable(kind)
-                    ));
+            Piece::Bytes { kind, data } => {
+                let Some(results) = results else {
+                    let (kind, size) = (printable(kind), human_size(data.len() / 4 * 3));
+                    let told = "is not shown: --output DIR writes it to a file";
+                    output.message(&format!("{kind} of about {size} {told}"));
                     continue;
-                }
-            },
+                };
+                written(kind, data, options, results)?
+            }
         };
         text.push_str(&piece);
         if !piece.ends_with('\n') {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use squire_strategies::Note;
 
-use super::report::{Answered, Outcome, Report};
+use super::report::{Answered, Outcome, Report, TooLong};
 use crate::report;
 use crate::tokens::TOKENIZER;
 
@@ -42,9 +42,11 @@ fn server(report: &Report<'_>) -> Value {
 fn add(told: &mut Value, answered: &Answered) {
     let Answered { hello, tools, round_trip, tokens, too_long, .. } = answered;
     let names: Vec<&str> = tools.shown.iter().map(|tool| tool.name.as_str()).collect();
-    let too_long = too_long.iter().map(
-        |name| json!({ "tool": name.tool, "agent": name.agent, "length": name.length, "limit": name.limit }),
-    );
+    let of_agents = |TooLong { tool, agents }: &TooLong| {
+        let told = |(agent, length, limit): &(String, usize, usize)| json!({ "tool": tool, "agent": agent, "length": length, "limit": limit });
+        agents.iter().map(told).collect::<Vec<_>>()
+    };
+    let too_long = too_long.iter().flat_map(of_agents);
     told["protocol"] = hello.protocol.as_str().into();
     told["server"] =
         json!({ "name": hello.server.name, "version": hello.server.version, "title": hello.server.title });

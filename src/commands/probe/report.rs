@@ -39,12 +39,11 @@ pub(super) struct Answered {
     pub(super) warnings: Vec<String>,
 }
 
-/// The name of a tool that an agent has no room for (case B09).
+/// The name of a tool that agents have no room for (case B09).
 pub(super) struct TooLong {
     pub(super) tool: String,
-    pub(super) agent: String,
-    pub(super) length: usize,
-    pub(super) limit: usize,
+    /// The agents, how long it is in each, and how long it may be there.
+    pub(super) agents: Vec<(String, usize, usize)>,
 }
 
 /// The report of a server whose thread broke.
@@ -63,7 +62,7 @@ impl Answered {
         names: &[(String, ToolNames)],
     ) -> Self {
         let tokens = tools.shown.iter().map(|tool| tokens::count(&definition(tool))).sum();
-        let too_long = tools.shown.iter().flat_map(|tool| too_long(server, &tool.name, names)).collect();
+        let too_long = tools.shown.iter().filter_map(|tool| too_long(server, &tool.name, names)).collect();
         let mut warnings = [hello.warnings(), tools.warnings(), left].concat();
         if round_trip.is_none() {
             warnings.push("does not answer a ping".into());
@@ -83,15 +82,12 @@ fn definition(tool: &Tool) -> String {
         .to_string()
 }
 
-fn too_long<'a>(
-    server: &'a str,
-    tool: &'a str,
-    names: &'a [(String, ToolNames)],
-) -> impl Iterator<Item = TooLong> + 'a {
-    names.iter().filter_map(move |(agent, names)| {
-        let length = names.excess(server, tool)?;
-        Some(TooLong { tool: tool.to_owned(), agent: agent.clone(), length, limit: names.limit })
-    })
+fn too_long(server: &str, tool: &str, names: &[(String, ToolNames)]) -> Option<TooLong> {
+    let agents: Vec<_> = names
+        .iter()
+        .filter_map(|(agent, names)| Some((agent.clone(), names.excess(server, tool)?, names.limit)))
+        .collect();
+    (!agents.is_empty()).then(|| TooLong { tool: tool.to_owned(), agents })
 }
 
 impl Report<'_> {
@@ -118,7 +114,7 @@ impl Report<'_> {
         match &self.outcome {
             Outcome::Answered(_) => None,
             Outcome::NotAsked => self.server.state.obstacle(),
-            Outcome::Failed { error, .. } => Some((error.to_string(), None)),
+            Outcome::Failed { error, .. } => Some((error.to_string(), help(self.server, error))),
         }
     }
 
@@ -137,10 +133,34 @@ impl Report<'_> {
 
 impl TooLong {
     fn sentence(&self) -> String {
-        let Self { tool, agent, length, limit } = self;
+        let agents =
+            self.agents.iter().map(|(agent, length, limit)| format!("{agent} ({length} of {limit})"));
         format!(
-            "`{}` has {length} characters in {agent}, which takes {limit}: give the server a shorter name, or hide the tool",
-            printable(tool)
+            "the name of `{}` is too long in {}: give the server a shorter name, or hide the tool",
+            printable(&self.tool),
+            agents.collect::<Vec<_>>().join(", ")
         )
+    }
+}
+
+/// What helps against a failure, where its sentence does not say so.
+fn help(server: &Server, error: &Error) -> Option<String> {
+    let name = &server.name;
+    match error {
+        // The sentence names what gives it longer.
+        Error::Answered { by_squire: true, message, .. } if message.contains("startup_timeout") => None,
+        Error::Answered { by_squire: true, .. } if matches!(server.transport, "http" | "sse") => {
+            Some(format!("squire show {name} tells the address, and what is sent there"))
+        }
+        Error::Answered { by_squire: true, .. } => {
+            Some(format!("squire show {name} tells what is started, and what it is given"))
+        }
+        Error::RepeatedCursor { .. } | Error::TooManyPages { .. } => {
+            Some("the server is at fault: agents would ask for ever, or miss tools".into())
+        }
+        Error::TimedOut { .. } => {
+            Some("--timeout, or `startup_timeout` of the server, gives it longer".into())
+        }
+        _ => None,
     }
 }
