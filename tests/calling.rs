@@ -108,6 +108,15 @@ fn what_is_left_out_is_not_touched() {
     assert!(!test.path("log").exists());
 }
 
+/// Another agent's filters would hold, and not those of the launch.
+#[test]
+fn no_agent_goes_round_its_own_filters() {
+    let test = calling("ok", "").env("SQUIRE_LAUNCH", "0123456789abcdef0123456789abcdef");
+    let told = "squire: this is inside a launch of squire (SQUIRE_LAUNCH is set), where the agent itself calls its tools; run it in a terminal of your own\n";
+    test.clone().args(["call", "a", "echo", "text=x"]).stderr(told).code(1);
+    assert!(!test.path("log").exists());
+}
+
 #[test]
 fn a_result_that_says_it_failed_is_a_failure() {
     giving(&json!({ "content": [{ "type": "text", "text": "no such\u{1b}[2J issue\n" }], "isError": true }))

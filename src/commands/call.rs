@@ -7,8 +7,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::Value;
+use squire_strategies::LAUNCH_VARIABLE;
 
 use super::asking::{Asked, Meant, Server, watched};
 use super::waiting::while_drawing;
@@ -31,6 +32,11 @@ const FAREWELL: Duration = Duration::from_millis(500);
 /// Runs the command: 1 where the tool failed, or could not be called.
 pub fn run(options: &cli::Call, environment: &Environment) -> Result<Exit> {
     let output = Output::default();
+    // The filters of the launch's agent and profiles would not hold: a bump in the road, no more.
+    ensure!(
+        environment.get(LAUNCH_VARIABLE).is_none(),
+        "this is inside a launch of squire ({LAUNCH_VARIABLE} is set), where the agent itself calls its tools; run it in a terminal of your own"
+    );
     let whole = whole_arguments(options)?;
     let surroundings = Surroundings::find(environment)?;
     let meant = Meant {
