@@ -30,6 +30,9 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the servers with tier, state, route and origin')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show one server: every value with its origin, what it may receive, and how each agent gets it')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Tell everything that is wrong or will be left out, for each agent; starts nothing')
+            [CompletionResult]::new('probe', 'probe', [CompletionResultType]::ParameterValue, 'Connect to servers as an agent would, and tell which answer, with what, and what it costs')
+            [CompletionResult]::new('tools', 'tools', [CompletionResultType]::ParameterValue, 'List the tools of servers, as an agent gets them')
+            [CompletionResult]::new('call', 'call', [CompletionResultType]::ParameterValue, 'Call one tool of a server')
             [CompletionResult]::new('approve', 'approve', [CompletionResultType]::ParameterValue, 'Let a server run that somebody else declared, after showing all of it')
             [CompletionResult]::new('revoke', 'revoke', [CompletionResultType]::ParameterValue, 'Take approvals back')
             [CompletionResult]::new('secret', 'secret', [CompletionResultType]::ParameterValue, 'Say where the values come from that servers need and nobody else gets; no value is ever shown')
@@ -81,6 +84,34 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             [CompletionResult]::new('--agent', '--agent', [CompletionResultType]::ParameterName, 'Check for this agent alone, and whether it is installed')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--sarif', '--sarif', [CompletionResultType]::ParameterName, 'Print SARIF 2.1.0, which editors and CI show beside the lines')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'squire;probe' {
+            [CompletionResult]::new('--profile', '--profile', [CompletionResultType]::ParameterName, 'Select the servers of a profile; several append')
+            [CompletionResult]::new('--agent', '--agent', [CompletionResultType]::ParameterName, 'As this agent gets them: its profile, its filters, the length of its tools'' names')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Wait this long for each answer, as in 5s; without it as long as the server may take to start')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'squire;tools' {
+            [CompletionResult]::new('--profile', '--profile', [CompletionResultType]::ParameterName, 'Select the servers of a profile; several append')
+            [CompletionResult]::new('--agent', '--agent', [CompletionResultType]::ParameterName, 'As this agent gets them: its profile and its filters')
+            [CompletionResult]::new('--schemas', '--schemas', [CompletionResultType]::ParameterName, 'Show whole descriptions and the JSON Schemas')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: the definitions as they came')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'squire;call' {
+            [CompletionResult]::new('--args', '--args', [CompletionResultType]::ParameterName, 'All arguments as a JSON object, which `-` reads from stdin')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write images, audio and other bytes to new files in this directory, and print their paths')
+            [CompletionResult]::new('--profile', '--profile', [CompletionResultType]::ParameterName, 'Narrow by the filters of a profile; several append')
+            [CompletionResult]::new('--agent', '--agent', [CompletionResultType]::ParameterName, 'Under the filters of this agent')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the result as it came')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
@@ -163,6 +194,8 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             [CompletionResult]::new('--profile', '--profile', [CompletionResultType]::ParameterName, 'The profiles of the launch')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config directory')
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'The state directory')
+            [CompletionResult]::new('--candid', '--candid', [CompletionResultType]::ParameterName, 'Of squire''s own client: failures as they are, one start, and the names of tools that are hidden')
+            [CompletionResult]::new('--whole', '--whole', [CompletionResultType]::ParameterName, 'Of squire''s own client: results of any length, for who writes them to files')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break

@@ -19,6 +19,9 @@ _squire() {
             squire,approve)
                 cmd="squire__subcmd__approve"
                 ;;
+            squire,call)
+                cmd="squire__subcmd__call"
+                ;;
             squire,check)
                 cmd="squire__subcmd__check"
                 ;;
@@ -49,6 +52,9 @@ _squire() {
             squire,man)
                 cmd="squire__subcmd__man"
                 ;;
+            squire,probe)
+                cmd="squire__subcmd__probe"
+                ;;
             squire,revoke)
                 cmd="squire__subcmd__revoke"
                 ;;
@@ -60,6 +66,9 @@ _squire() {
                 ;;
             squire,show)
                 cmd="squire__subcmd__show"
+                ;;
+            squire,tools)
+                cmd="squire__subcmd__tools"
                 ;;
             squire__subcmd__secret,check)
                 cmd="squire__subcmd__secret__subcmd__check"
@@ -80,7 +89,7 @@ _squire() {
 
     case "${cmd}" in
         squire)
-            opts="-h -V --help --version launch describe list show check approve revoke secret log doctor clean gateway completions man schema"
+            opts="-h -V --help --version launch describe list show check probe tools call approve revoke secret log doctor clean gateway completions man schema"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -101,6 +110,36 @@ _squire() {
             fi
             case "${prev}" in
                 --digest)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__call)
+            opts="-h --args --output --profile --agent --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --args)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --agent)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -190,7 +229,7 @@ _squire() {
             return 0
             ;;
         squire__subcmd__gateway)
-            opts="-h --agent --project --declared-in --profile --config --state --help"
+            opts="-h --agent --project --declared-in --profile --config --state --candid --whole --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -300,6 +339,32 @@ _squire() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__probe)
+            opts="-h --profile --agent --timeout --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --agent)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -428,6 +493,28 @@ _squire() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__tools)
+            opts="-h --schemas --profile --agent --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --agent)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

@@ -27,6 +27,9 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand list 'List the servers with tier, state, route and origin'
             cand show 'Show one server: every value with its origin, what it may receive, and how each agent gets it'
             cand check 'Tell everything that is wrong or will be left out, for each agent; starts nothing'
+            cand probe 'Connect to servers as an agent would, and tell which answer, with what, and what it costs'
+            cand tools 'List the tools of servers, as an agent gets them'
+            cand call 'Call one tool of a server'
             cand approve 'Let a server run that somebody else declared, after showing all of it'
             cand revoke 'Take approvals back'
             cand secret 'Say where the values come from that servers need and nobody else gets; no value is ever shown'
@@ -73,6 +76,31 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand --agent 'Check for this agent alone, and whether it is installed'
             cand --json 'Print JSON'
             cand --sarif 'Print SARIF 2.1.0, which editors and CI show beside the lines'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;probe'= {
+            cand --profile 'Select the servers of a profile; several append'
+            cand --agent 'As this agent gets them: its profile, its filters, the length of its tools'' names'
+            cand --timeout 'Wait this long for each answer, as in 5s; without it as long as the server may take to start'
+            cand --json 'Print JSON'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;tools'= {
+            cand --profile 'Select the servers of a profile; several append'
+            cand --agent 'As this agent gets them: its profile and its filters'
+            cand --schemas 'Show whole descriptions and the JSON Schemas'
+            cand --json 'Print JSON: the definitions as they came'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;call'= {
+            cand --args 'All arguments as a JSON object, which `-` reads from stdin'
+            cand --output 'Write images, audio and other bytes to new files in this directory, and print their paths'
+            cand --profile 'Narrow by the filters of a profile; several append'
+            cand --agent 'Under the filters of this agent'
+            cand --json 'Print the result as it came'
             cand -h 'Print help'
             cand --help 'Print help'
         }
@@ -144,6 +172,8 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand --profile 'The profiles of the launch'
             cand --config 'The config directory'
             cand --state 'The state directory'
+            cand --candid 'Of squire''s own client: failures as they are, one start, and the names of tools that are hidden'
+            cand --whole 'Of squire''s own client: results of any length, for who writes them to files'
             cand -h 'Print help'
             cand --help 'Print help'
         }

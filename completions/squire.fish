@@ -31,6 +31,9 @@ complete -c squire -n "__fish_squire_needs_command" -f -a "describe" -d 'Show ho
 complete -c squire -n "__fish_squire_needs_command" -f -a "list" -d 'List the servers with tier, state, route and origin'
 complete -c squire -n "__fish_squire_needs_command" -f -a "show" -d 'Show one server: every value with its origin, what it may receive, and how each agent gets it'
 complete -c squire -n "__fish_squire_needs_command" -f -a "check" -d 'Tell everything that is wrong or will be left out, for each agent; starts nothing'
+complete -c squire -n "__fish_squire_needs_command" -f -a "probe" -d 'Connect to servers as an agent would, and tell which answer, with what, and what it costs'
+complete -c squire -n "__fish_squire_needs_command" -f -a "tools" -d 'List the tools of servers, as an agent gets them'
+complete -c squire -n "__fish_squire_needs_command" -f -a "call" -d 'Call one tool of a server'
 complete -c squire -n "__fish_squire_needs_command" -f -a "approve" -d 'Let a server run that somebody else declared, after showing all of it'
 complete -c squire -n "__fish_squire_needs_command" -f -a "revoke" -d 'Take approvals back'
 complete -c squire -n "__fish_squire_needs_command" -f -a "secret" -d 'Say where the values come from that servers need and nobody else gets; no value is ever shown'
@@ -63,6 +66,22 @@ complete -c squire -n "__fish_squire_using_subcommand check" -l agent -d 'Check 
 complete -c squire -n "__fish_squire_using_subcommand check" -l json -d 'Print JSON'
 complete -c squire -n "__fish_squire_using_subcommand check" -l sarif -d 'Print SARIF 2.1.0, which editors and CI show beside the lines'
 complete -c squire -n "__fish_squire_using_subcommand check" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand probe" -l profile -d 'Select the servers of a profile; several append' -r
+complete -c squire -n "__fish_squire_using_subcommand probe" -l agent -d 'As this agent gets them: its profile, its filters, the length of its tools\' names' -r
+complete -c squire -n "__fish_squire_using_subcommand probe" -l timeout -d 'Wait this long for each answer, as in 5s; without it as long as the server may take to start' -r
+complete -c squire -n "__fish_squire_using_subcommand probe" -l json -d 'Print JSON'
+complete -c squire -n "__fish_squire_using_subcommand probe" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand tools" -l profile -d 'Select the servers of a profile; several append' -r
+complete -c squire -n "__fish_squire_using_subcommand tools" -l agent -d 'As this agent gets them: its profile and its filters' -r
+complete -c squire -n "__fish_squire_using_subcommand tools" -l schemas -d 'Show whole descriptions and the JSON Schemas'
+complete -c squire -n "__fish_squire_using_subcommand tools" -l json -d 'Print JSON: the definitions as they came'
+complete -c squire -n "__fish_squire_using_subcommand tools" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand call" -l args -d 'All arguments as a JSON object, which `-` reads from stdin' -r
+complete -c squire -n "__fish_squire_using_subcommand call" -l output -d 'Write images, audio and other bytes to new files in this directory, and print their paths' -r -F
+complete -c squire -n "__fish_squire_using_subcommand call" -l profile -d 'Narrow by the filters of a profile; several append' -r
+complete -c squire -n "__fish_squire_using_subcommand call" -l agent -d 'Under the filters of this agent' -r
+complete -c squire -n "__fish_squire_using_subcommand call" -l json -d 'Print the result as it came'
+complete -c squire -n "__fish_squire_using_subcommand call" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand approve" -l digest -d 'Approve without a question, if this is the digest that the question shows' -r
 complete -c squire -n "__fish_squire_using_subcommand approve" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand revoke" -s h -l help -d 'Print help'
@@ -99,6 +118,8 @@ complete -c squire -n "__fish_squire_using_subcommand gateway" -l declared-in -d
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l profile -d 'The profiles of the launch' -r
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l config -d 'The config directory' -r -F
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l state -d 'The state directory' -r -F
+complete -c squire -n "__fish_squire_using_subcommand gateway" -l candid -d 'Of squire\'s own client: failures as they are, one start, and the names of tools that are hidden'
+complete -c squire -n "__fish_squire_using_subcommand gateway" -l whole -d 'Of squire\'s own client: results of any length, for who writes them to files'
 complete -c squire -n "__fish_squire_using_subcommand gateway" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand man" -s h -l help -d 'Print help'

@@ -70,6 +70,12 @@ pub(crate) fn outcome(error: &RawValue) -> Outcome {
     }
 }
 
+/// An error for a request to a server that could not be started, and was not asked; the id as it stands in the request.
+/// The sentence begins with the server's name.
+pub fn server_error(id: &str, sentence: &str) -> Vec<u8> {
+    error(Some(id), code::SERVER, &format!("squire: {sentence}"), Completed::No)
+}
+
 /// A result for a request of this id, from JSON text.
 pub(crate) fn result(id: &str, result: &str) -> Vec<u8> {
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}").into_bytes()

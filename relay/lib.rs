@@ -29,10 +29,11 @@ mod supervision;
 mod tools;
 
 pub use action::{Action, Call, Note, Outcome, Step};
-pub use answer::{code, transport_error};
+pub use answer::{code, server_error, transport_error};
 pub use policy::{Allows, Policy, Seal, Spill};
 pub use relay::{Part, Relay};
 pub use supervision::backoff;
+pub use tools::WITHHELD;
 
 /// Milliseconds on a clock that never goes back; the caller chooses its beginning.
 pub type Time = u64;

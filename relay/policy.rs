@@ -26,6 +26,8 @@ pub struct Policy {
     /// Whether an agent is told by an answer without tools, and not by an error, that the server is not there: one that
     /// needs all of its servers starts all the same.
     pub stands_in: bool,
+    /// Whether lists of tools say which ones are hidden: to squire's own client, and to no agent.
+    pub tells_withheld: bool,
     /// What the audit keeps of arguments.
     pub seal: Seal,
     /// The server's name, for sentences.

@@ -492,7 +492,7 @@ impl Relay {
                 self.remember_lists(result);
                 hello::announcing_changes(result.get()).map(Cow::Owned)
             }
-            Kind::Tools => match tools::filter(result.get(), &*self.policy.allows, &mut self.structured) {
+            Kind::Tools => match self.filter_tools(result) {
                 Listed::Whole => None,
                 Listed::Fewer(fewer) => Some(fewer),
                 Listed::Refused(why) => {
@@ -541,6 +541,11 @@ impl Relay {
             self.audit(asked, outcome, line.len(), now);
         }
         answer
+    }
+
+    fn filter_tools<'a>(&mut self, result: &'a RawValue) -> Listed<'a> {
+        let Policy { allows, tells_withheld, .. } = &self.policy;
+        tools::filter(result.get(), allows, &mut self.structured, *tells_withheld)
     }
 
     fn remember_lists(&mut self, result: &RawValue) {

@@ -25,6 +25,7 @@ fn policy() -> Policy {
         startup_timeout: 30_000,
         max_restarts: 5,
         stands_in: true,
+        tells_withheld: false,
         seal: Box::new(|arguments| Some(arguments.into())),
         name: "db".into(),
     }

@@ -92,7 +92,8 @@ impl Supervision {
     pub(crate) fn situation(&self, now: Time) -> String {
         let reason = &self.reason;
         match self.state {
-            State::Failed if self.is_over => reason.clone(),
+            // Nobody expects another start.
+            State::Failed if self.is_over || self.max_restarts == 0 => reason.clone(),
             State::Failed => alloc::format!(
                 "{reason}; it failed {} times in a row, and is not tried again in this launch",
                 self.failures

@@ -2,13 +2,13 @@
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::edit::replaced;
+use crate::edit::{Members, replaced, string};
 use crate::message::Text;
 
 #[derive(Deserialize)]
@@ -25,6 +25,10 @@ struct Tool<'a> {
     output_schema: Option<&'a RawValue>,
 }
 
+/// The member of a page's `_meta` that tells squire's own client which tools policy hides: their names, `null` for a
+/// tool without one.
+pub const WITHHELD: &str = "squire/withheld";
+
 /// What became of a list.
 pub(crate) enum Listed<'a> {
     /// It goes on as it is.
@@ -35,11 +39,13 @@ pub(crate) enum Listed<'a> {
     Refused(String),
 }
 
-/// Filters one page. The tools that promise structured results are remembered, for results that are cut.
+/// Filters one page. The tools that promise structured results are remembered, for results that are cut. The names of
+/// those that are hidden go into the page where that `is_told`.
 pub(crate) fn filter<'a>(
     result: &'a str,
     allows: &dyn Fn(&str) -> bool,
     structured: &mut BTreeSet<String>,
+    is_told: bool,
 ) -> Listed<'a> {
     let listing: Listing<'a> = match serde_json::from_str(result) {
         Ok(listing) => listing,
@@ -48,13 +54,16 @@ pub(crate) fn filter<'a>(
     let Some(tools) = listing.tools else { return Listed::Whole };
     let Ok(all) = serde_json::from_str::<Vec<&RawValue>>(tools.get()) else { return Listed::Whole };
     let mut kept = Vec::with_capacity(all.len());
+    let mut hidden = Vec::new();
     for tool in &all {
         // A tool whose name can't be told for sure is none that policy allows.
         let Ok(Tool { name: Text(name), output_schema }) = serde_json::from_str::<Tool<'_>>(tool.get())
         else {
+            hidden.push("null".to_string());
             continue;
         };
         if !allows(&name) {
+            hidden.push(string(&name));
             continue;
         }
         if output_schema.is_some_and(|schema| schema.get() != "null") {
@@ -64,11 +73,21 @@ pub(crate) fn filter<'a>(
         }
         kept.push(tool.get());
     }
-    if kept.len() == all.len() {
+    if hidden.is_empty() && !is_told {
         return Listed::Whole;
     }
     let list = ["[", &kept.join(","), "]"].concat();
-    Listed::Fewer(replaced(result, tools, &list).into())
+    let fewer = replaced(result, tools, &list);
+    Listed::Fewer(if is_told { telling(&fewer, &hidden) } else { fewer }.into())
+}
+
+/// A page that says what is hidden. What a server says under that name is none of its business, and goes.
+fn telling(page: &str, hidden: &[String]) -> String {
+    let Some(members) = Members::read(page) else { return page.into() };
+    let names = ["[", &hidden.join(","), "]"].concat();
+    let own = members.get("_meta").map_or("{}", RawValue::get);
+    let meta = Members::read(own).unwrap_or(Members(Vec::new())).with(WITHHELD, &names);
+    members.with("_meta", &meta)
 }
 
 #[cfg(test)]
@@ -77,11 +96,30 @@ mod tests {
 
     fn filtered(result: &str) -> String {
         let mut structured = BTreeSet::new();
-        match filter(result, &|name| name.starts_with('a'), &mut structured) {
+        shown(filter(result, &|name| name.starts_with('a'), &mut structured, false))
+    }
+
+    fn shown(listed: Listed<'_>) -> String {
+        match listed {
             Listed::Whole => "whole".into(),
             Listed::Fewer(text) => text.into_owned(),
             Listed::Refused(_) => "refused".into(),
         }
+    }
+
+    #[test]
+    fn who_may_know_is_told_what_is_hidden() {
+        let told = |page| shown(filter(page, &|name| name.starts_with('a'), &mut BTreeSet::new(), true));
+        assert_eq!(
+            told(r#"{"tools":[{"name":"a", "n":1.0},{"name":"b\u0031"},{}],"nextCursor":"n"}"#),
+            r#"{"tools":[{"name":"a", "n":1.0}],"nextCursor":"n","_meta":{"squire/withheld":["b1",null]}}"#
+        );
+        assert_eq!(
+            told(r#"{"_meta":{"squire/withheld":["lie"],"x":1.0},"tools":[]}"#),
+            r#"{"_meta":{"squire/withheld":[],"x":1.0},"tools":[]}"#
+        );
+        assert_eq!(told(r#"{"_meta":7,"tools":[]}"#), r#"{"_meta":{"squire/withheld":[]},"tools":[]}"#);
+        assert_eq!(told("{}"), "whole");
     }
 
     #[test]

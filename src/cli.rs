@@ -1,5 +1,6 @@
 //! The command line.
 
+mod asking;
 mod log;
 mod secret;
 mod status;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub use asking::{Call, Probe, Tools};
 pub use log::Log;
 pub use secret::{Secret, SecretAction, SecretCheck, SecretList, SecretRemove, SecretSet};
 pub use status::Status;
@@ -43,6 +45,12 @@ pub enum Command {
     Show(Show),
     /// Tell everything that is wrong or will be left out, for each agent; starts nothing
     Check(Check),
+    /// Connect to servers as an agent would, and tell which answer, with what, and what it costs
+    Probe(Probe),
+    /// List the tools of servers, as an agent gets them
+    Tools(Tools),
+    /// Call one tool of a server
+    Call(Call),
     /// Let a server run that somebody else declared, after showing all of it
     Approve(Approve),
     /// Take approvals back
@@ -94,6 +102,9 @@ impl Command {
             | Self::List(_)
             | Self::Show(_)
             | Self::Check(_)
+            | Self::Probe(_)
+            | Self::Tools(_)
+            | Self::Call(_)
             | Self::Approve(_)
             | Self::Revoke(_)
             | Self::Secret(_)
@@ -332,6 +343,12 @@ pub struct Gateway {
     /// The state directory
     #[arg(long, value_name = "DIR")]
     pub state: PathBuf,
+    /// Of squire's own client: failures as they are, one start, and the names of tools that are hidden
+    #[arg(long, hide = true)]
+    pub candid: bool,
+    /// Of squire's own client: results of any length, for who writes them to files
+    #[arg(long, hide = true)]
+    pub whole: bool,
 }
 
 /// `squire completions`.

@@ -8,6 +8,7 @@
 //! same layers, fetches the values of the [`secrets`] that its one server needs, and stays between the two: the crate
 //! `squire-relay`, pure, says what becomes of each message. Whatever else handles secrets sees names and sources. [`files`] alone writes to disk, [`output`] alone prints, and `main` alone ends the process.
 
+pub mod arguments;
 pub mod cli;
 pub mod commands;
 pub mod config;
@@ -27,6 +28,7 @@ pub mod report;
 pub mod resolve;
 pub mod runner;
 pub mod secrets;
+mod tokens;
 pub mod trust;
 pub mod tty;
 
@@ -66,6 +68,9 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         Command::List(list) => commands::list::run(&list, &environment),
         Command::Show(show) => commands::show::run(&show, &environment),
         Command::Check(check) => commands::check::run(&check, &environment),
+        Command::Probe(probe) => commands::probe::run(&probe, &environment),
+        Command::Tools(tools) => commands::tools::run(&tools, &environment),
+        Command::Call(call) => commands::call::run(&call, &environment),
         Command::Approve(approve) => commands::approve::run(&approve, &environment),
         Command::Revoke(revoke) => commands::revoke::run(&revoke, &environment),
         Command::Secret(secret) => commands::secret::run(&secret, &environment),
@@ -93,6 +98,6 @@ fn exit_of(failure: &anyhow::Error, is_launch: bool) -> Exit {
     }
     let is_usage = failure.is::<resolve::UnknownSelection>()
         || failure.is::<commands::man::UnknownSubcommand>()
-        || failure.is::<commands::secret::WrongWords>();
+        || failure.is::<commands::WrongWords>();
     if is_usage { Exit::USAGE } else { Exit::FINDINGS }
 }

@@ -30,7 +30,8 @@ impl Output {
 
     /// Says something on stderr, behind squire's name. Where stderr is gone there is nobody to tell.
     pub fn message(self, text: &str) {
-        let _ = writeln!(io::stderr().lock(), "squire: {}", lines(text));
+        // One call: what others write to the same stderr comes before or behind it.
+        let _ = io::stderr().lock().write_all(format!("squire: {}\n", lines(text)).as_bytes());
     }
 
     /// Says something on stderr that `--quiet` leaves away.
@@ -45,10 +46,25 @@ impl Output {
         !self.quiet && io::stderr().is_terminal()
     }
 
-    /// Puts a text in the place of the last one on a terminal's line; the empty one clears the line.
-    pub fn progress(self, text: &str) {
+    /// Puts lines in the place of so many that were drawn before, at the end of a terminal; none clear them. What it has
+    /// no room for is left away. Gives how many were drawn.
+    pub fn progress(self, lines: &[String], drawn: usize) -> usize {
         let mut stderr = io::stderr().lock();
-        let _ = write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush());
+        let size = rustix::termios::tcgetwinsize(&stderr).ok();
+        let room = |cells: Option<u16>| cells.map_or(usize::MAX, usize::from).saturating_sub(1).max(1);
+        let (rows, columns) = (size.map(|size| size.ws_row), size.map(|size| size.ws_col));
+        let known = |cells: Option<u16>| cells.filter(|cells| *cells > 0);
+        let (rows, columns) = (room(known(rows)), room(known(columns)));
+        let up = if drawn > 1 { format!("\x1b[{}A\x1b[J", drawn - 1) } else { "\x1b[K".to_owned() };
+        let shown: Vec<String> =
+            lines.iter().take(rows).map(|line| line.chars().take(columns).collect()).collect();
+        let _ = write!(stderr, "\r{up}{}", shown.join("\n")).and_then(|()| stderr.flush());
+        shown.len()
+    }
+
+    /// Writes data to stdout that somebody else's server wrote: as it came, but on a terminal made safe to show.
+    pub fn foreign_data(self, text: &str) -> anyhow::Result<()> {
+        if io::stdout().is_terminal() { self.data(&safe_lines(text)) } else { self.data(text) }
     }
 
     /// Asks for something on stderr: the answer stands behind it, on the same line.
@@ -76,4 +92,20 @@ impl Output {
 /// Every line made safe to show; line ends stay.
 fn lines(text: &str) -> String {
     text.lines().map(printable).collect::<Vec<_>>().join("\n")
+}
+
+/// As [`lines`], with the white space that shapes a text.
+fn safe_lines(text: &str) -> String {
+    let safe = |line: &str| line.split('\t').map(printable).collect::<Vec<_>>().join("\t");
+    text.split('\n').map(|line| safe(line.strip_suffix('\r').unwrap_or(line))).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shape_stays_and_nothing_acts() {
+        assert_eq!(safe_lines("a\tb\r\n\u{1b}[2Jc\n"), "a\tb\n\\u{1b}[2Jc\n");
+    }
 }

@@ -28,7 +28,7 @@ use crate::placement::{Arity, BareWord, Placement};
 use crate::repository::{self, Entries, Found, Unknowable};
 use crate::repository_server::{self, Dialect, RepositoryServer, UNCLEAR};
 use crate::server::Transport;
-use crate::strategy::{Base, Content, Description, Launch, Program, Read, Strategy};
+use crate::strategy::{Base, Content, Description, Launch, Program, Read, Strategy, ToolNames};
 use crate::taken;
 
 pub(crate) struct Claude;
@@ -105,6 +105,11 @@ impl Strategy for Claude {
         variables_of_settings(contents)
             .and_then(|settings| repository_server::servers(files, &declared, &settings, &DIALECT))
             .map_err(|unknowable| unknowable.located())
+    }
+
+    /// The model's API takes names of `[a-zA-Z0-9_-]{1,64}`.
+    fn tool_names(&self) -> Option<ToolNames> {
+        Some(ToolNames { prefix: "mcp__", separator: "__", limit: 64 })
     }
 
     fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal> {

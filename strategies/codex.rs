@@ -17,7 +17,7 @@ use crate::exposure;
 use crate::gateway::Gateway;
 use crate::placement::{Arity, BareWord, Placement};
 use crate::server::{ResolvedServer, Route, Transport};
-use crate::strategy::{Base, Content, Description, Launch, Program, Read, Strategy};
+use crate::strategy::{Base, Content, Description, Launch, Program, Read, Strategy, ToolNames};
 use crate::taken::{self, Taken};
 use crate::toml_text::{InlineTable, string, strings};
 
@@ -55,6 +55,11 @@ impl Strategy for Codex {
 
     fn placement(&self) -> Option<&'static Placement> {
         Some(&PLACEMENT)
+    }
+
+    /// Model providers take names of 64 characters (openai/codex#1289).
+    fn tool_names(&self) -> Option<ToolNames> {
+        Some(ToolNames { prefix: "mcp__", separator: "__", limit: 64 })
     }
 
     fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal> {

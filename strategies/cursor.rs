@@ -17,7 +17,7 @@ use crate::json_edit;
 use crate::mcp_servers::{self, Reference};
 use crate::repository;
 use crate::server::Transport;
-use crate::strategy::{Description, Launch, Program, Read, Strategy};
+use crate::strategy::{Description, Launch, Program, Read, Strategy, ToolNames};
 
 pub(crate) struct Cursor;
 
@@ -51,6 +51,11 @@ impl Strategy for Cursor {
 
     fn reads(&self) -> &'static [Read] {
         &[Read::Merged(FILE)]
+    }
+
+    /// Cursor leaves out a tool whose names have 60 characters together, server and tool.
+    fn tool_names(&self) -> Option<ToolNames> {
+        Some(ToolNames { prefix: "", separator: ":", limit: 60 })
     }
 
     fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal> {

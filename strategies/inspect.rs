@@ -14,7 +14,7 @@ const FILE: &str = "inspect.json";
 
 impl Strategy for Inspect {
     fn name(&self) -> &'static str {
-        "inspect"
+        crate::OWN_AGENT
     }
 
     fn program(&self) -> Program {

@@ -53,12 +53,15 @@ pub use name::{Name, NameError};
 pub use placement::{Arity, BareWord, Placement, Spot};
 pub use repository_server::{Approved, RepositoryServer};
 pub use server::{Dynamic, Field, NotChosen, Remote, ResolvedServer, Route, Stdio, Tier, Transport};
-pub use strategy::{Base, Content, Description, Launch, Program, Read, Strategy};
+pub use strategy::{Base, Content, Description, Launch, Program, Read, Strategy, ToolNames};
 pub use text::{Reference, Source, Text, TextError};
 
 /// Every agent that squire knows, in the order in which they are listed.
 pub static AGENTS: &[&dyn Strategy] =
     &[&claude::Claude, &codex::Codex, &cursor::Cursor, &opencode::OpenCode, &inspect::Inspect];
+
+/// The agent that squire itself is.
+pub const OWN_AGENT: &str = "inspect";
 
 /// The strategy of the agent with this name.
 pub fn find(name: &str) -> Option<&'static dyn Strategy> {

@@ -23,7 +23,7 @@ use crate::json;
 use crate::repository::{self, Entries, Unknowable};
 use crate::repository_server::{self, Dialect, RepositoryServer, UNCLEAR};
 use crate::server::{ResolvedServer, Route, Transport};
-use crate::strategy::{Base, Content, Description, Launch, Program, Read, Strategy};
+use crate::strategy::{Base, Content, Description, Launch, Program, Read, Strategy, ToolNames};
 use crate::taken::{self, Taken};
 
 pub(crate) struct OpenCode;
@@ -116,6 +116,11 @@ impl Strategy for OpenCode {
         let mentioned = |bytes: &[u8]| mentioned(bytes, unquoted);
         repository_server::servers(files, &mentioned, &Map::new(), &DIALECT)
             .map_err(|unknowable| unknowable.located())
+    }
+
+    /// Model providers take names of 64 characters (anomalyco/opencode#3523).
+    fn tool_names(&self) -> Option<ToolNames> {
+        Some(ToolNames { prefix: "", separator: "_", limit: 64 })
     }
 
     fn plan(&self, launch: &Launch<'_>) -> Result<Artifacts, Refusal> {

@@ -46,6 +46,11 @@ pub trait Strategy: Sync {
         false
     }
 
+    /// How a tool is called before its model, where there is a limit to that.
+    fn tool_names(&self) -> Option<ToolNames> {
+        None
+    }
+
     /// The servers of the agent's own project files, which the user may approve. `unquoted` is as in [`Launch`]; the
     /// error says which file can't be read as the agent reads it.
     fn repository_servers(
@@ -69,6 +74,27 @@ pub enum Program {
     Named(&'static str),
     /// squire itself, with this subcommand.
     Squire(&'static str),
+}
+
+/// The name of a tool before the model: a prefix, the server's name, a separator, the tool's name. One that is too long
+/// is dropped by the agent, or makes the model's API refuse every tool at once (case B09).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToolNames {
+    /// What stands before the server's name.
+    pub prefix: &'static str,
+    /// What stands between it and the tool's.
+    pub separator: &'static str,
+    /// The most characters of all of it.
+    pub limit: usize,
+}
+
+impl ToolNames {
+    /// How long a name is, in characters, where that is too long.
+    pub fn excess(&self, server: &str, tool: &str) -> Option<usize> {
+        let parts = [self.prefix, server, self.separator, tool];
+        let length: usize = parts.iter().map(|part| part.chars().count()).sum();
+        (length > self.limit).then_some(length)
+    }
 }
 
 /// What a person is told of an agent, by `describe` and in the README's table.

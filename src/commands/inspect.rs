@@ -5,15 +5,12 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use serde_json::{Map, Value, json};
-use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use signal_hook::iterator::Signals;
 
-use super::waiting::while_waiting;
+use super::asking::at_once;
 use crate::cli;
 use crate::environment::Environment;
 use crate::exit::Exit;
@@ -33,22 +30,16 @@ struct Report {
 /// Runs the command: 1 where a server did not answer.
 pub fn run(options: &cli::Inspect, environment: &Environment) -> Result<Exit> {
     let output = Output::default();
-    let servers = read(&options.mcp_config)?;
-    // The servers are in groups of their own, which a terminal's Ctrl-C does not reach.
-    let groups = Groups::default();
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT]).context("signals can't be watched")?;
-    let watched = signals.handle();
-    let waits = format!("connecting to {} servers", servers.len());
-    let (reports, interruption) = thread::scope(|scope| {
-        let watching = scope.spawn(|| signals.forever().next().inspect(|_| groups.kill()));
-        let reports =
-            while_waiting(&waits, environment, output, || inspect_all(&servers, environment, &groups));
-        watched.close();
-        (reports, watching.join().ok().flatten())
-    });
-    if let Some(signal) = interruption {
-        return Ok(Exit::Signal(signal));
-    }
+    let servers: Vec<(String, Value)> = read(&options.mcp_config)?.into_iter().collect();
+    let ask = |(name, entry): &(String, Value), groups: &Groups| inspect(name, entry, environment, groups);
+    let lost = |(name, entry): &(String, Value)| {
+        let outcome = Err(mcp::Error::Transport("its connection failed inside squire".into()));
+        Report { name: name.clone(), transport: transport(entry), outcome, milliseconds: 0 }
+    };
+    let reports = match at_once(&servers, |(name, _)| name, environment, output, ask, lost)? {
+        Ok(reports) => reports,
+        Err(signal) => return Ok(Exit::Signal(signal)),
+    };
     let failed = reports.iter().any(|report| report.outcome.is_err());
     output.data(&if options.json { format!("{:#}\n", as_json(&reports)) } else { as_text(&reports) })?;
     Ok(if failed { Exit::FINDINGS } else { Exit::DONE })
@@ -65,30 +56,16 @@ fn read(path: &Path) -> Result<Map<String, Value>> {
     }
 }
 
-/// All at once: one dead server does not delay the rest (case B57).
-fn inspect_all(servers: &Map<String, Value>, environment: &Environment, groups: &Groups) -> Vec<Report> {
-    thread::scope(|scope| {
-        let running: Vec<_> = servers
-            .iter()
-            .map(|(name, entry)| (name, entry, scope.spawn(|| inspect(entry, environment, groups))))
-            .collect();
-        running
-            .into_iter()
-            .map(|(name, entry, thread)| {
-                let gone = || (Err(mcp::Error::Transport("its connection failed inside squire".into())), 0);
-                let (outcome, milliseconds) = thread.join().unwrap_or_else(|_| gone());
-                let transport = entry["type"].as_str().unwrap_or("unknown").to_owned();
-                Report { name: name.clone(), transport, outcome, milliseconds }
-            })
-            .collect()
-    })
-}
-
-fn inspect(entry: &Value, environment: &Environment, groups: &Groups) -> (Result<Listing, mcp::Error>, u128) {
+fn inspect(name: &str, entry: &Value, environment: &Environment, groups: &Groups) -> Report {
     let timeout = Duration::from_millis(entry["startupTimeout"].as_u64().unwrap_or(30_000));
     let began = Instant::now();
     let outcome = mcp::inspect(&endpoint(entry, environment), timeout, groups);
-    (outcome, began.elapsed().as_millis())
+    let milliseconds = began.elapsed().as_millis();
+    Report { name: name.to_owned(), transport: transport(entry), outcome, milliseconds }
+}
+
+fn transport(entry: &Value) -> String {
+    entry["type"].as_str().unwrap_or("unknown").to_owned()
 }
 
 fn endpoint(entry: &Value, environment: &Environment) -> Endpoint {
@@ -127,22 +104,27 @@ fn as_text(reports: &[Report]) -> String {
         // Writing to a string can't fail.
         let _ = match outcome {
             Ok(listing) => {
-                let count = listing.tools.len();
+                let count = listing.tools.shown.len();
                 let plural = if count == 1 { "" } else { "s" };
                 writeln!(out, "{name} ({transport}): {count} tool{plural} in {milliseconds} ms")
             }
             Err(error) => writeln!(out, "{name} ({transport}): failed: {error}"),
         };
         let Ok(listing) = outcome else { continue };
-        let width = listing.tools.iter().map(|tool| tool.name.chars().count()).max().unwrap_or_default();
-        for tool in &listing.tools {
+        let width =
+            listing.tools.shown.iter().map(|tool| tool.name.chars().count()).max().unwrap_or_default();
+        for tool in &listing.tools.shown {
             let description =
                 tool.description.as_deref().and_then(|text| text.trim().lines().next()).unwrap_or_default();
             let line = format!("  {:width$}  {}", printable(&tool.name), printable(description));
             let _ = writeln!(out, "{}", line.trim_end());
         }
-        for line in
-            listing.instructions.iter().filter(|_| listing.tools.is_empty()).flat_map(|text| text.lines())
+        for line in listing
+            .hello
+            .instructions
+            .iter()
+            .filter(|_| listing.tools.shown.is_empty())
+            .flat_map(|text| text.lines())
         {
             let _ = writeln!(out, "  {}", printable(line));
         }
@@ -162,11 +144,11 @@ fn as_json(reports: &[Report]) -> Value {
                 "transport": transport,
                 "ok": true,
                 "milliseconds": u64::try_from(*milliseconds).unwrap_or(u64::MAX),
-                "protocol": listing.protocol,
-                "server": { "name": listing.server.name, "version": listing.server.version },
-                "instructions": listing.instructions,
+                "protocol": listing.hello.protocol,
+                "server": { "name": listing.hello.server.name, "version": listing.hello.server.version },
+                "instructions": listing.hello.instructions,
                 "warnings": listing.warnings,
-                "tools": listing.tools.iter().map(|tool| json!({
+                "tools": listing.tools.shown.iter().map(|tool| json!({
                     "name": tool.name,
                     "description": tool.description,
                     "read_only": tool.read_only,

@@ -1,6 +1,8 @@
 //! One file a subcommand, and what several of them begin with.
 
 pub mod approve;
+mod asking;
+pub mod call;
 pub mod check;
 pub mod clean;
 pub mod completions;
@@ -12,14 +14,17 @@ pub mod list;
 pub mod log;
 pub mod man;
 mod needs;
+pub mod probe;
 pub mod revoke;
 pub mod schema;
 pub mod secret;
 pub mod show;
 pub mod status;
+pub mod tools;
 mod waiting;
 
 use std::cell::OnceCell;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
@@ -39,6 +44,18 @@ use crate::runner::{self, AgentProgram, NotRunnable};
 use crate::secrets::{self, Secrets, Source};
 use crate::trust::{Court, Judged};
 use needs::Holders;
+
+/// A command line that can't be meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongWords(String);
+
+impl fmt::Display for WrongWords {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WrongWords {}
 
 /// Settles what dead launches left, where squire's own directories can be trusted. What can't be settled is said,
 /// hinders no command, and makes this `false`.
@@ -193,6 +210,17 @@ impl Surroundings {
         Ok(Holders { environment, secrets })
     }
 
+    /// What the gateway entries of a resolution share.
+    fn gateway(&self, resolution: &Resolution, environment: &Environment) -> Result<Gateway> {
+        Ok(Gateway {
+            program: environment.squire()?,
+            project: self.project_root().map(utf8).transpose()?,
+            profiles: resolution.profiles.clone(),
+            config: utf8(&self.directories.config)?,
+            state: utf8(&self.directories.state)?,
+        })
+    }
+
     /// Plans a launch: reads what the strategy asks for, and nothing else of the agent.
     fn plan(
         &self,
@@ -202,13 +230,7 @@ impl Surroundings {
         environment: &Environment,
     ) -> Result<Plan> {
         let directory = environment.directory()?;
-        let gateway = Gateway {
-            program: environment.squire()?,
-            project: self.project_root().map(utf8).transpose()?,
-            profiles: resolution.profiles.clone(),
-            config: utf8(&self.directories.config)?,
-            state: utf8(&self.directories.state)?,
-        };
+        let gateway = self.gateway(resolution, environment)?;
         let first =
             agent.program.as_deref().and_then(<[String]>::split_first).map_or(&[][..], |(_, first)| first);
         let first: Vec<std::ffi::OsString> = first.iter().map(std::ffi::OsString::from).collect();

@@ -5,8 +5,6 @@ mod check;
 mod list;
 mod set;
 
-use std::fmt;
-
 use anyhow::{Result, ensure};
 use squire_strategies::{LAUNCH_VARIABLE, masked_header};
 
@@ -17,17 +15,7 @@ use crate::exit::Exit;
 use crate::resolve::{UnknownSelection, unknown_name};
 use crate::secrets::{Secret, Secrets, Source};
 
-/// A command line that can't be meant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrongWords(String);
-
-impl fmt::Display for WrongWords {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for WrongWords {}
+use super::WrongWords;
 
 /// Runs the command.
 pub fn run(options: &cli::Secret, environment: &Environment) -> Result<Exit> {

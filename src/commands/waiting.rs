@@ -19,10 +19,21 @@ pub(super) fn while_waiting<T>(
     output: Output,
     work: impl FnOnce() -> T,
 ) -> T {
+    while_drawing(|| vec![what.to_owned()], environment, output, work)
+}
+
+/// Does the work, and shows these lines on a terminal meanwhile, anew with every frame. The first has the spinner. They
+/// are printable; what the terminal has no room for is not shown.
+pub(super) fn while_drawing<T>(
+    lines: impl Fn() -> Vec<String> + Send,
+    environment: &Environment,
+    output: Output,
+    work: impl FnOnce() -> T,
+) -> T {
     let is_drawn = output.shows_progress() && environment.get("TERM").is_none_or(|term| term != "dumb");
     thread::scope(|scope| {
         let (done, is_done) = mpsc::channel();
-        let drawing = is_drawn.then(|| scope.spawn(move || spin(what, &is_done, output)));
+        let drawing = is_drawn.then(|| scope.spawn(move || draw(&lines, &is_done, output)));
         let result = work();
         drop::<mpsc::Sender<()>>(done);
         // Before anything is printed: a spinner that failed is no reason to print nothing.
@@ -32,12 +43,17 @@ pub(super) fn while_waiting<T>(
 }
 
 /// Draws until the other end of the channel is dropped.
-fn spin(what: &str, is_done: &mpsc::Receiver<()>, output: Output) {
+fn draw(lines: &impl Fn() -> Vec<String>, is_done: &mpsc::Receiver<()>, output: Output) {
+    let mut drawn = 0;
     for frame in FRAMES.iter().cycle() {
-        output.progress(&format!("{frame} {what}"));
+        let mut lines = lines();
+        if let Some(first) = lines.first_mut() {
+            *first = format!("{frame} {first}");
+        }
+        drawn = output.progress(&lines, drawn);
         if is_done.recv_timeout(FRAME) != Err(RecvTimeoutError::Timeout) {
             break;
         }
     }
-    output.progress("");
+    output.progress(&[], drawn);
 }

@@ -11,6 +11,7 @@ mod growing;
 mod lock;
 mod private;
 mod project_file;
+mod results;
 mod writers;
 
 use std::ffi::OsString;
@@ -32,6 +33,7 @@ pub use private::{
     remove_left_behind, remove_private, write_lasting, write_private,
 };
 pub use project_file::{Held, Identity, ProjectFile};
+pub use results::Results;
 
 /// More than any file of settings: what is larger is refused rather than read in part.
 pub const LIMIT: u64 = 1024 * 1024;

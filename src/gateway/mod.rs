@@ -79,11 +79,12 @@ pub fn run(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
     let reason = format!("the server {} could not be started: {failure:#}", options.name);
     Output::default().message(&reason);
     let launch = environment.passed_on(LAUNCH_VARIABLE).and_then(|id| id.to_str());
-    Delivery::new(options.state.clone(), launch, &options.name).gap(code::REFUSED, &format!("{failure:#}"));
+    delivery(options, launch).gap(code::REFUSED, &format!("{failure:#}"));
     if shows_failures(options) || is_required(options, launch) {
-        return Ok(Exit::FINDINGS);
+        streams::refuse(&format!("{}: {failure:#}", options.name))?;
+    } else {
+        streams::serve(&stand_in(&options.name, reason))?;
     }
-    streams::serve(&stand_in(&options.name, reason))?;
     Ok(Exit::FINDINGS)
 }
 
@@ -153,12 +154,14 @@ fn relay_to(
     let Behind { entry, limits, values, permit } = behind;
     let launch = environment.passed_on(LAUNCH_VARIABLE).and_then(|id| id.to_str());
     let (declaration, state) = (entry.declaration.as_ref(), &options.state);
-    let audit = Audit::open(state, launch, &options.agent, &options.name, AuditKind::of(declaration));
-    let mut delivery = Delivery::new(state.clone(), launch, &options.name);
-    let stands_in = !shows_failures(options) && !is_required(options, launch);
+    // What the user does is no agent's doing.
+    let agent = if options.candid { squire_strategies::OWN_AGENT } else { &options.agent };
+    let audit = Audit::open(state, launch, agent, &options.name, AuditKind::of(declaration));
+    let mut delivery = delivery(options, launch);
+    let shows_failures = shows_failures(options) || is_required(options, launch);
     let mut spill = SpillFiles::new(state, launch, SpillFiles::are_wanted(declaration, limits));
     let engine = Engine {
-        relay: Relay::new(policy::of(entry, stands_in, audit.seal())),
+        relay: Relay::new(policy::of(entry, options, shows_failures, audit.seal())),
         upstream,
         spill: &mut spill,
         audit: &audit,
@@ -173,7 +176,12 @@ fn relay_to(
 
 /// Whether the agent tells by itself what a gateway says that could not start its server.
 fn shows_failures(options: &cli::Gateway) -> bool {
-    squire_strategies::find(&options.agent).is_some_and(Strategy::shows_failures)
+    options.candid || squire_strategies::find(&options.agent).is_some_and(Strategy::shows_failures)
+}
+
+/// Where it is reported how far the server has come: to its launch, unless it is squire's own client that asks.
+fn delivery(options: &cli::Gateway, launch: Option<&str>) -> Delivery {
+    Delivery::new(options.state.clone(), launch.filter(|_| !options.candid), &options.name)
 }
 
 /// Whether the launch must have it: then nobody answers in its place.

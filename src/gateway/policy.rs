@@ -6,19 +6,27 @@ use glob::Pattern;
 use squire_relay::{Allows, Policy, Seal, Time};
 use squire_strategies::ResolvedServer;
 
+use crate::cli;
 use crate::config::Filter;
 use crate::resolve::Resolved;
 
-/// The policy of a server.
-pub(super) fn of(entry: &Resolved, stands_in: bool, seal: Seal) -> Policy {
+/// The policy of a server. An agent that does not show failures by itself is told of them by an answer in the server's
+/// place. squire's own client is told everything, and starts a server once.
+pub(super) fn of(entry: &Resolved, options: &cli::Gateway, shows_failures: bool, seal: Seal) -> Policy {
     let server = &entry.server;
+    let limit = if options.whole {
+        usize::MAX
+    } else {
+        usize::try_from(entry.limits.result_limit).unwrap_or(usize::MAX)
+    };
     Policy {
         allows: allows(&entry.limits.filters),
-        result_limit: usize::try_from(entry.limits.result_limit).unwrap_or(usize::MAX),
+        result_limit: limit,
         timeout: milliseconds(server.timeout.unwrap_or(ResolvedServer::TIMEOUT)),
         startup_timeout: milliseconds(server.startup_timeout.unwrap_or(ResolvedServer::STARTUP_TIMEOUT)),
-        max_restarts: entry.limits.max_restarts,
-        stands_in,
+        max_restarts: if options.candid { 0 } else { entry.limits.max_restarts },
+        stands_in: !shows_failures,
+        tells_withheld: options.candid,
         seal,
         name: server.name.to_string(),
     }

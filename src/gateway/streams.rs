@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::mcp::{Service, serve as serve_over};
+use crate::mcp::{Service, refuse as refuse_over, serve as serve_over};
 
 /// Serves on this process's standard streams until the agent closes them.
 #[expect(
@@ -11,4 +11,10 @@ use crate::mcp::{Service, serve as serve_over};
 )]
 pub(super) fn serve(service: &Service) -> io::Result<()> {
     serve_over(service, io::stdin().lock(), io::stdout().lock())
+}
+
+/// Answers every request on this process's standard streams with this sentence, until they are closed.
+#[expect(clippy::disallowed_methods, reason = "as above")]
+pub(super) fn refuse(sentence: &str) -> io::Result<()> {
+    refuse_over(sentence, io::stdin().lock(), io::stdout().lock())
 }

@@ -17,8 +17,9 @@ pub(crate) trait Connection {
     /// Tells which protocol revision the server answered with.
     fn negotiated(&mut self, revision: &str);
 
-    /// Ends the conversation, giving the server at most `grace` for each step of it.
-    fn close(self: Box<Self>, grace: Duration);
+    /// Ends the conversation, giving the server at most `grace` for each step of it. Gives the end of what it said on
+    /// stderr.
+    fn close(self: Box<Self>, grace: Duration) -> Vec<u8>;
 }
 
 /// What is waited for, and until when.
@@ -39,6 +40,11 @@ impl Wait {
     /// The same end, for the answer to the method `step`.
     pub(crate) fn during(self, step: &'static str) -> Self {
         Self { step, ..self }
+    }
+
+    /// The same, and no longer than `limit`.
+    pub(crate) fn at_most(self, limit: Duration) -> Self {
+        Self { until: self.until.min(Instant::now() + limit), ..self }
     }
 
     /// The method whose answer is waited for.

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::message::ErrorObject;
 use crate::printable::printable;
 
-/// A failure of [`inspect`](super::inspect). The texts are printable and name no header and no variable; what the
+/// A failure of a [`Client`](super::Client). The texts are printable and name no header and no variable; what the
 /// server itself wrote is quoted in them.
 #[derive(Debug)]
 pub enum Error {
@@ -59,6 +59,8 @@ pub enum Error {
         code: i64,
         /// Its sentence, as it came.
         message: String,
+        /// Whether it is a refusal of our own gateway's: the server did not say it.
+        by_squire: bool,
         /// The protocol revisions that the server says it speaks, where it says so.
         supported: Vec<String>,
     },
@@ -117,6 +119,8 @@ pub enum Error {
     LegacySse,
     /// The connection could not be made, or broke.
     Transport(String),
+    /// The user did not want to wait any longer.
+    Interrupted,
 }
 
 /// What a server said besides its answers, for the person who has to find out why it failed.
@@ -133,13 +137,22 @@ impl Error {
     pub(crate) fn answered(step: &'static str, error: ErrorObject) -> Self {
         let supported = error.data.as_ref().and_then(|data| data.get("supported")).and_then(Value::as_array);
         let supported = supported.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
-        Self::Answered { step, code: error.code, message: error.message, supported: supported.collect() }
+        let supported = supported.collect();
+        let by_squire = error.data.as_ref().is_some_and(|data| data["by"] == "squire");
+        Self::Answered { step, code: error.code, message: error.message, by_squire, supported }
     }
 
     /// The same error, which also says what else was in the output.
     pub(crate) fn with_output(mut self, output: Option<String>) -> Self {
-        if let Self::Exited { evidence, .. } | Self::TimedOut { evidence, .. } = &mut self {
-            evidence.output = output;
+        match (&mut self, output) {
+            (Self::Exited { evidence, .. } | Self::TimedOut { evidence, .. }, output) => {
+                evidence.output = output;
+            }
+            (Self::Answered { message, by_squire: true, .. }, Some(output)) => {
+                message.push_str("; ");
+                message.push_str(&output);
+            }
+            _ => {}
         }
         self
     }
@@ -170,7 +183,13 @@ impl Display for Error {
             Self::TimedOut { step, after, evidence } => {
                 write!(f, "timed out after {after:?} in {step}{evidence}")
             }
-            Self::Answered { step, code, message, supported } => {
+            Self::Answered { message, by_squire: true, .. } => {
+                let sentence = message.strip_prefix("squire: ").unwrap_or(message);
+                // The server is named by who tells of it.
+                let behind_name = sentence.split_once(": ").filter(|(name, _)| !name.contains(' '));
+                f.write_str(&printable(behind_name.map_or(sentence, |(_, reason)| reason)))
+            }
+            Self::Answered { step, code, message, supported, .. } => {
                 write!(f, "answered {step} with an error: {} ({code})", printable(message))?;
                 if supported.is_empty() {
                     return Ok(());
@@ -207,6 +226,7 @@ impl Display for Error {
                  servers offer Streamable HTTP at another address",
             ),
             Self::Transport(sentence) => f.write_str(sentence),
+            Self::Interrupted => f.write_str("was interrupted"),
         }
     }
 }

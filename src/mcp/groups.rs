@@ -1,8 +1,13 @@
 //! The process groups of the servers that are running, so that an interruption leaves none of them behind.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
+
+/// How often it is looked whether all have ended.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// The groups of all servers that one command started. Clones share them.
 #[derive(Clone, Debug, Default)]
@@ -15,11 +20,27 @@ struct State {
 }
 
 impl Groups {
-    /// Ends every group at once, and every one that is yet to be added.
-    pub fn kill(&self) {
-        let mut state = self.state();
-        state.ended = true;
-        state.running.iter().for_each(|group| end(*group));
+    /// Asks every group to end, so that a gateway can say good-bye, and ends those that are left after `grace`, and every
+    /// one that is yet to be added.
+    pub fn end(&self, grace: Duration) {
+        {
+            let mut state = self.state();
+            state.ended = true;
+            for group in &state.running {
+                // An error says that there is nobody left.
+                let _ = kill_process_group(*group, Signal::TERM);
+            }
+        }
+        let until = Instant::now() + grace;
+        while Instant::now() < until && !self.state().running.is_empty() {
+            thread::sleep(LOOK);
+        }
+        self.state().running.iter().for_each(|group| end(*group));
+    }
+
+    /// Whether none runs.
+    pub fn is_empty(&self) -> bool {
+        self.state().running.is_empty()
     }
 
     pub(super) fn add(&self, group: Pid) {

@@ -8,12 +8,12 @@ use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
-use super::LINE_LIMIT;
 use super::connection::{Connection, Wait};
 use super::error::{Error, Evidence};
 use super::events::{Event, Events};
 use super::message::{self, Incoming};
-use super::web::{self, PROTOCOL, QUOTED_BYTES, SESSION, causes, client, resource_metadata, text};
+use super::web::{self, METHOD, PROTOCOL, QUOTED_BYTES, SESSION, causes, client, resource_metadata, text};
+use super::{LINE_LIMIT, MODERN_REVISION};
 
 /// The longest that the end of a session is waited for.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -113,11 +113,16 @@ impl Remote {
 
 impl Connection for Remote {
     fn send(&mut self, message: &Value, wait: Wait) -> Result<(), Error> {
-        let request = self
+        let mut request = self
             .request(Method::POST)
             .header(ACCEPT, "application/json, text/event-stream")
             .header(CONTENT_TYPE, "application/json")
             .body(message.to_string());
+        if self.protocol.as_ref().is_some_and(|protocol| protocol == MODERN_REVISION)
+            && let Some(method) = message["method"].as_str()
+        {
+            request = request.header(METHOD, method);
+        }
         let reply = self.within(wait, async { request.send().await.map_err(unreachable) })?;
         if !reply.status().is_success() {
             return self.refused(reply, wait);
@@ -152,7 +157,7 @@ impl Connection for Remote {
         self.protocol = HeaderValue::from_str(revision).ok();
     }
 
-    fn close(self: Box<Self>, grace: Duration) {
+    fn close(self: Box<Self>, grace: Duration) -> Vec<u8> {
         if self.session.is_some() {
             let wait = Wait::new(grace.min(FAREWELL));
             let request = self.request(Method::DELETE);
@@ -161,6 +166,7 @@ impl Connection for Remote {
         }
         // A name that is still being looked up would otherwise be waited for.
         self.runtime.shutdown_background();
+        Vec::new()
     }
 }
 
@@ -266,7 +272,7 @@ mod tests {
             reply("405 Method Not Allowed", "", ""),
         ]);
         let listing = ask(url).unwrap();
-        assert_eq!((listing.server.name.as_str(), listing.tools.len()), ("web", 1));
+        assert_eq!((listing.hello.server.name.as_str(), listing.tools.shown.len()), ("web", 1));
         let requests = requests.join().unwrap();
         let has = |index: usize, text: &str| requests[index].contains(text);
         assert!(has(0, "accept: application/json, text/event-stream") && has(0, "Bearer very-secret"));

@@ -1,7 +1,7 @@
 //! The wire: what squire says to an MCP server, and what it says as one.
 //!
 //! [`message`] knows the shape of JSON-RPC messages and [`lines`] cuts a byte stream into them; both are pure.
-//! [`inspect`] is the client that connects, lists the tools and leaves: it talks over a connection, which is a
+//! [`Client`] connects, lists the tools, calls one and leaves: it talks over a connection, which is a
 //! child process (stdio) or a remote address (Streamable HTTP, whose event streams have a parser of their own); what
 //! of that the gateway needs for its own conversations is in [`web`] and [`events`].
 //! [`serve`] is the other side: a small server over any reader and writer, for the built-in server and for the
@@ -23,11 +23,13 @@ pub(crate) mod web;
 
 use std::time::Duration;
 
-pub use client::{Endpoint, Identity, Listing, Tool, inspect};
+pub use client::{
+    Called, Client, Endpoint, Hello, Identity, Left, Listing, Progress, Tool, Tools, Watch, inspect,
+};
 pub use error::{Error, Evidence};
 pub use events::{Event, Events};
 pub use groups::Groups;
-pub use server::{Call, Reply, Service, ServiceTool, serve};
+pub use server::{Call, Reply, Service, ServiceTool, refuse, serve};
 pub(crate) use stdio::last_lines;
 
 /// Every protocol revision that squire knows, oldest first.
@@ -36,6 +38,9 @@ pub const REVISIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "202
 /// The revision that squire offers as a client, and answers as a server to one it does not know: the newest that
 /// begins with `initialize` (2026-07-28 has no sessions).
 pub const OFFERED_REVISION: &str = "2025-11-25";
+
+/// The newest revision, which has no sessions: each request says what it is.
+pub const MODERN_REVISION: &str = "2026-07-28";
 
 /// The longest line, event or body that is accepted from the other side, in bytes.
 pub const LINE_LIMIT: usize = 16 * 1024 * 1024;

@@ -57,9 +57,26 @@ pub struct Reply {
 /// of 2026-07-28 learns from the refusal of `server/discover` to fall back to one. An output that was closed is the end of
 /// the conversation too, not an error; other failures of `input` and `output` are.
 pub fn serve(service: &Service, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+    converse(input, &mut output, |line| Some(to_line(&answer(service, line)?)))
+}
+
+/// Answers every request with the same refusal, of the gateway's: there is no server. It ends as [`serve`] does.
+pub fn refuse(sentence: &str, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+    converse(input, &mut output, |line| {
+        let Line::Whole(line) = line else { return None };
+        let Incoming::Request { id, .. } = message::classify(line) else { return None };
+        Some([squire_relay::server_error(&id.to_string(), sentence), b"\n".to_vec()].concat())
+    })
+}
+
+fn converse(
+    input: impl BufRead,
+    output: &mut impl Write,
+    answer: impl Fn(&Line) -> Option<Vec<u8>>,
+) -> io::Result<()> {
     for line in Lines::new(input, LINE_LIMIT) {
-        let Some(answer) = answer(service, &line?) else { continue };
-        match output.write_all(&to_line(&answer)).and_then(|()| output.flush()) {
+        let Some(answer) = answer(&line?) else { continue };
+        match output.write_all(&answer).and_then(|()| output.flush()) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
             outcome => outcome?,
         }

@@ -168,8 +168,9 @@ impl Connection for Process {
 
     fn negotiated(&mut self, _: &str) {}
 
-    fn close(mut self: Box<Self>, grace: Duration) {
+    fn close(mut self: Box<Self>, grace: Duration) -> Vec<u8> {
         self.end(grace);
+        lock(&self.stderr).drain(..).collect()
     }
 }
 
@@ -279,7 +280,7 @@ serve() { read -r _; printf '%s\r\n' "$hello"; read -r _; read -r _; printf "$to
     fn lists_the_tools_of_a_child() {
         let started = Instant::now();
         let listing = shell("serve", LONG).unwrap();
-        assert_eq!(listing.tools[0].name, "読—🙂");
+        assert_eq!(listing.tools.shown[0].name, "読—🙂");
         assert_eq!(listing.warnings, Vec::<String>::new());
         assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
     }
@@ -290,13 +291,13 @@ serve() { read -r _; printf '%s\r\n' "$hello"; read -r _; read -r _; printf "$to
 printf '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"'
 for byte in '\360' '\237' '\231' '\202'; do printf "$byte"; sleep 0.01; done
 printf '"}]}}\n'"#;
-        assert_eq!(shell(script, LONG).unwrap().tools[0].name, "🙂");
+        assert_eq!(shell(script, LONG).unwrap().tools.shown[0].name, "🙂");
     }
 
     #[test]
     fn a_flood_on_stderr_blocks_nobody() {
         let script = r"head -c 1048576 /dev/zero | tr '\0' '\377' >&2; serve";
-        assert_eq!(shell(script, LONG).unwrap().tools.len(), 1);
+        assert_eq!(shell(script, LONG).unwrap().tools.shown.len(), 1);
     }
 
     #[test]
@@ -354,7 +355,7 @@ printf '"}]}}\n'"#;
         let scratch = tempfile::tempdir().unwrap();
         let note = scratch.path().join("note");
         let script = format!("trap 'printf asked >\"{}\"; exit' TERM; serve; sleep 60", note.display());
-        assert_eq!(shell(&script, LONG).unwrap().tools.len(), 1);
+        assert_eq!(shell(&script, LONG).unwrap().tools.shown.len(), 1);
         assert_eq!(file(&note), b"asked");
     }
 
@@ -378,7 +379,7 @@ printf '"}]}}\n'"#;
                 "sh -c 'trap \"\" TERM; while :; do sleep 1; done' {streams} & printf %s $! >'{}'; serve",
                 note.display()
             );
-            assert_eq!(shell(&script, LONG).unwrap().tools.len(), 1);
+            assert_eq!(shell(&script, LONG).unwrap().tools.shown.len(), 1);
             let text: String = String::from_utf8(file(&note)).unwrap();
             let helper = Pid::from_raw(text.parse().unwrap()).unwrap();
             let until = Instant::now() + Duration::from_secs(2);

@@ -13,6 +13,9 @@ pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id")
 /// The protocol's revision.
 pub(crate) const PROTOCOL: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
+/// The method of a request (2026-07-28, transports).
+pub(crate) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+
 /// How much of a body that is no message is read, in bytes.
 pub(crate) const QUOTED_BYTES: usize = 4096;
 /// How much of it is quoted, in characters.

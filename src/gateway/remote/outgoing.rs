@@ -8,9 +8,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::mirrors::{self, Mirrors};
-use crate::mcp::web::{self, PROTOCOL};
+use crate::mcp::web::{self, METHOD, PROTOCOL};
 
-const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 /// A message on its way to a remote server.

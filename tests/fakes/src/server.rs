@@ -6,6 +6,7 @@ mod http;
 mod http_messages;
 mod left_behind;
 mod mode;
+mod modern;
 mod options;
 mod puppet;
 mod service;

@@ -85,7 +85,7 @@ impl Endpoint {
     fn post(&self, request: &Request) -> io::Result<(Response, bool)> {
         let message: Value = serde_json::from_slice(&request.body).unwrap_or_default();
         let opens = message["method"] == "initialize";
-        if !opens && !self.has_session(request) {
+        if !opens && self.service.mode != Mode::Modern && !self.has_session(request) {
             return Ok((Response::empty("404 Not Found"), false));
         }
         let (reply, last) = match self.service.react(&request.body)? {

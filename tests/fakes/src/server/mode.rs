@@ -30,6 +30,8 @@ pub(crate) enum Mode {
     /// The process that `survivor` starts.
     Apart(PathBuf),
     SseReply,
+    /// It speaks 2026-07-28 and nothing older.
+    Modern,
     Http401,
     Html,
 }
@@ -70,6 +72,7 @@ impl Mode {
             "error-list" => Self::Listing(Listing::Refused),
             "deaf" => Self::Deaf,
             "puppet" => Self::Puppet,
+            "modern" => Self::Modern,
             "sse-reply" => Self::SseReply,
             "http-401" => Self::Http401,
             "html" => Self::Html,

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::answer::{State, answer, error_reply};
 use super::event_log::EventLog;
 use super::mode::Mode;
+use super::modern;
 use crate::process;
 
 const PARSE_ERROR: i32 = -32700;
@@ -58,6 +59,11 @@ impl Service {
             io::stderr().write_all(&vec![b'.'; NOISE])?;
         }
         thread::sleep(self.mode.delay(message["method"].as_str().unwrap_or_default()));
+        if self.mode == Mode::Modern
+            && let Some(reply) = modern::answer(&message)
+        {
+            return Ok(Reaction::Reply(reply));
+        }
         Ok(match answer(&self.state, &message) {
             None => Reaction::Accept,
             Some(reply) if initialize && self.mode == Mode::DieAfterInitialize => Reaction::LastReply(reply),
