@@ -2,6 +2,7 @@
 
 mod consistency;
 mod directories;
+pub mod edit;
 mod fields;
 mod json_schema;
 mod layers;
