@@ -4,6 +4,7 @@ mod consistency;
 mod directories;
 pub mod edit;
 mod fields;
+pub mod import;
 mod json_schema;
 mod layers;
 mod problem;
