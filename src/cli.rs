@@ -1,5 +1,6 @@
 //! The command line.
 
+mod edit;
 mod log;
 mod secret;
 
@@ -9,6 +10,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub use edit::{
+    Add, Editing, Init, Layer, Profile, ProfileAction, ProfileAdd, ProfileList, ProfileRemove, ProfileShow,
+    Remove, Set, Switch,
+};
 pub use log::Log;
 pub use secret::{Secret, SecretAction, SecretCheck, SecretList, SecretRemove, SecretSet};
 
@@ -41,6 +46,25 @@ pub enum Command {
     Show(Show),
     /// Tell everything that is wrong or will be left out, for each agent; starts nothing
     Check(Check),
+    /// Make a squire.toml to begin with
+    Init(Init),
+    /// Add servers: from a command line, an address, or what a README shows
+    Add(Add),
+    /// Take a server out
+    Remove(Remove),
+    /// Switch a server on that was switched off
+    Enable(Switch),
+    /// Switch a server off
+    Disable(Switch),
+    /// Set a field of a server
+    Set(Set),
+    /// Make, change and show profiles: named selections of servers
+    #[command(after_help = "\
+Examples:
+  squire profile add work github database
+  squire profile list
+  squire launch claude --profile work")]
+    Profile(Profile),
     /// Let a server run that somebody else declared, after showing all of it
     Approve(Approve),
     /// Take approvals back
@@ -90,6 +114,13 @@ impl Command {
             | Self::List(_)
             | Self::Show(_)
             | Self::Check(_)
+            | Self::Init(_)
+            | Self::Add(_)
+            | Self::Remove(_)
+            | Self::Enable(_)
+            | Self::Disable(_)
+            | Self::Set(_)
+            | Self::Profile(_)
             | Self::Approve(_)
             | Self::Revoke(_)
             | Self::Secret(_)

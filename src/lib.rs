@@ -65,6 +65,13 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         Command::List(list) => commands::list::run(&list, &environment),
         Command::Show(show) => commands::show::run(&show, &environment),
         Command::Check(check) => commands::check::run(&check, &environment),
+        Command::Init(init) => commands::edit::init::run(&init, &environment),
+        Command::Add(add) => commands::edit::add::run(&add, &environment),
+        Command::Remove(remove) => commands::edit::remove::run(&remove, &environment),
+        Command::Enable(switch) => commands::edit::switch::enable(&switch, &environment),
+        Command::Disable(switch) => commands::edit::switch::disable(&switch, &environment),
+        Command::Set(set) => commands::edit::set::run(&set, &environment),
+        Command::Profile(profile) => commands::edit::profile::run(&profile, &environment),
         Command::Approve(approve) => commands::approve::run(&approve, &environment),
         Command::Revoke(revoke) => commands::revoke::run(&revoke, &environment),
         Command::Secret(secret) => commands::secret::run(&secret, &environment),
@@ -91,6 +98,6 @@ fn exit_of(failure: &anyhow::Error, is_launch: bool) -> Exit {
     }
     let is_usage = failure.is::<resolve::UnknownSelection>()
         || failure.is::<commands::man::UnknownSubcommand>()
-        || failure.is::<commands::secret::WrongWords>();
+        || failure.is::<commands::WrongWords>();
     if is_usage { Exit::USAGE } else { Exit::FINDINGS }
 }

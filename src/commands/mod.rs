@@ -6,6 +6,7 @@ pub mod clean;
 pub mod completions;
 pub mod describe;
 pub mod doctor;
+pub mod edit;
 pub mod inspect;
 pub mod launch;
 pub mod list;
@@ -19,6 +20,7 @@ pub mod show;
 mod waiting;
 
 use std::cell::OnceCell;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
@@ -38,6 +40,18 @@ use crate::runner::{self, AgentProgram, NotRunnable};
 use crate::secrets::{self, Secrets, Source};
 use crate::trust::{Court, Judged};
 use needs::Holders;
+
+/// A command line that can't be meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongWords(pub(crate) String);
+
+impl fmt::Display for WrongWords {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WrongWords {}
 
 /// Settles what dead launches left, where squire's own directories can be trusted. What can't be settled is said,
 /// hinders no command, and makes this `false`.

@@ -1,33 +1,20 @@
 //! `squire secret`: which secrets there are, and where their values come from. No subcommand shows a value.
 
-mod ask;
+pub(super) mod ask;
 mod check;
 mod list;
 mod set;
 
-use std::fmt;
-
 use anyhow::{Result, ensure};
 use squire_strategies::{LAUNCH_VARIABLE, masked_header};
 
+use super::WrongWords;
 use crate::cli;
 use crate::config::{Directories, Project};
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::resolve::{UnknownSelection, unknown_name};
 use crate::secrets::{Secret, Secrets, Source};
-
-/// A command line that can't be meant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrongWords(String);
-
-impl fmt::Display for WrongWords {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for WrongWords {}
 
 /// Runs the command.
 pub fn run(options: &cli::Secret, environment: &Environment) -> Result<Exit> {
