@@ -30,6 +30,13 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the servers with tier, state, route and origin')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show one server: every value with its origin, what it may receive, and how each agent gets it')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Tell everything that is wrong or will be left out, for each agent; starts nothing')
+            [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Make a squire.toml to begin with')
+            [CompletionResult]::new('add', 'add', [CompletionResultType]::ParameterValue, 'Add servers: from a command line, an address, or what a README shows')
+            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Take a server out')
+            [CompletionResult]::new('enable', 'enable', [CompletionResultType]::ParameterValue, 'Switch a server on that was switched off')
+            [CompletionResult]::new('disable', 'disable', [CompletionResultType]::ParameterValue, 'Switch a server off')
+            [CompletionResult]::new('set', 'set', [CompletionResultType]::ParameterValue, 'Set a field of a server')
+            [CompletionResult]::new('profile', 'profile', [CompletionResultType]::ParameterValue, 'Make, change and show profiles: named selections of servers')
             [CompletionResult]::new('approve', 'approve', [CompletionResultType]::ParameterValue, 'Let a server run that somebody else declared, after showing all of it')
             [CompletionResult]::new('revoke', 'revoke', [CompletionResultType]::ParameterValue, 'Take approvals back')
             [CompletionResult]::new('secret', 'secret', [CompletionResultType]::ParameterValue, 'Say where the values come from that servers need and nobody else gets; no value is ever shown')
@@ -81,6 +88,95 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             [CompletionResult]::new('--agent', '--agent', [CompletionResultType]::ParameterName, 'Check for this agent alone, and whether it is installed')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--sarif', '--sarif', [CompletionResultType]::ParameterName, 'Print SARIF 2.1.0, which editors and CI show beside the lines')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'squire;init' {
+            [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'squire;add' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Take the servers of a JSON snippet, or of stdin where it is `-`')
+            [CompletionResult]::new('--transport', '--transport', [CompletionResultType]::ParameterName, 'How the server is spoken to: http or sse')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'A variable of the server, as in NAME=VALUE; several append')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'A variable of the server, as in NAME=VALUE; several append')
+            [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'A header for a remote server, as in NAME=VALUE; several append')
+            [CompletionResult]::new('--bearer', '--bearer', [CompletionResultType]::ParameterName, 'Send this secret of secrets.toml behind `Bearer `')
+            [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Where the program runs')
+            [CompletionResult]::new('--description', '--description', [CompletionResultType]::ParameterName, 'What the server is good for')
+            [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
+            [CompletionResult]::new('--replace', '--replace', [CompletionResultType]::ParameterName, 'Give a server that is there a new definition; its filters and limits stay')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'squire;remove' {
+            [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'squire;enable' {
+            [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'squire;disable' {
+            [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'squire;set' {
+            [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
+            [CompletionResult]::new('--unset', '--unset', [CompletionResultType]::ParameterName, 'Take the field out')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'squire;profile' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('add', 'add', [CompletionResultType]::ParameterValue, 'Make a profile, or add servers to one')
+            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Take servers out of a profile, or all of it')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the profiles')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show one profile and the servers that a launch with it would have')
+            break
+        }
+        'squire;profile;add' {
+            [CompletionResult]::new('--extends', '--extends', [CompletionResultType]::ParameterName, 'A profile whose servers come first; several append')
+            [CompletionResult]::new('--require', '--require', [CompletionResultType]::ParameterName, 'A server without which there is no launch; several append')
+            [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'squire;profile;remove' {
+            [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'squire;profile;list' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'squire;profile;show' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break

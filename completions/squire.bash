@@ -16,6 +16,9 @@ _squire() {
             ",$1")
                 cmd="squire"
                 ;;
+            squire,add)
+                cmd="squire__subcmd__add"
+                ;;
             squire,approve)
                 cmd="squire__subcmd__approve"
                 ;;
@@ -31,11 +34,20 @@ _squire() {
             squire,describe)
                 cmd="squire__subcmd__describe"
                 ;;
+            squire,disable)
+                cmd="squire__subcmd__disable"
+                ;;
             squire,doctor)
                 cmd="squire__subcmd__doctor"
                 ;;
+            squire,enable)
+                cmd="squire__subcmd__enable"
+                ;;
             squire,gateway)
                 cmd="squire__subcmd__gateway"
+                ;;
+            squire,init)
+                cmd="squire__subcmd__init"
                 ;;
             squire,launch)
                 cmd="squire__subcmd__launch"
@@ -49,6 +61,12 @@ _squire() {
             squire,man)
                 cmd="squire__subcmd__man"
                 ;;
+            squire,profile)
+                cmd="squire__subcmd__profile"
+                ;;
+            squire,remove)
+                cmd="squire__subcmd__remove"
+                ;;
             squire,revoke)
                 cmd="squire__subcmd__revoke"
                 ;;
@@ -58,8 +76,23 @@ _squire() {
             squire,secret)
                 cmd="squire__subcmd__secret"
                 ;;
+            squire,set)
+                cmd="squire__subcmd__set"
+                ;;
             squire,show)
                 cmd="squire__subcmd__show"
+                ;;
+            squire__subcmd__profile,add)
+                cmd="squire__subcmd__profile__subcmd__add"
+                ;;
+            squire__subcmd__profile,list)
+                cmd="squire__subcmd__profile__subcmd__list"
+                ;;
+            squire__subcmd__profile,remove)
+                cmd="squire__subcmd__profile__subcmd__remove"
+                ;;
+            squire__subcmd__profile,show)
+                cmd="squire__subcmd__profile__subcmd__show"
                 ;;
             squire__subcmd__secret,check)
                 cmd="squire__subcmd__secret__subcmd__check"
@@ -80,12 +113,62 @@ _squire() {
 
     case "${cmd}" in
         squire)
-            opts="-h -V --help --version launch describe list show check approve revoke secret log doctor clean gateway completions man schema"
+            opts="-h -V --help --version launch describe list show check init add remove enable disable set profile approve revoke secret log doctor clean gateway completions man schema"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__add)
+            opts="-e -h --json --transport --env --header --bearer --cwd --description --replace --layer --dry-run --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --json)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --transport)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -e)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bearer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --description)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --layer)
+                    COMPREPLY=($(compgen -W "user local project" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -175,6 +258,24 @@ _squire() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        squire__subcmd__disable)
+            opts="-h --layer --dry-run --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --layer)
+                    COMPREPLY=($(compgen -W "user local project" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         squire__subcmd__doctor)
             opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -182,6 +283,24 @@ _squire() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__enable)
+            opts="-h --layer --dry-run --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --layer)
+                    COMPREPLY=($(compgen -W "user local project" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -218,6 +337,24 @@ _squire() {
                     ;;
                 --state)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__init)
+            opts="-h --layer --dry-run --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --layer)
+                    COMPREPLY=($(compgen -W "user local project" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -300,6 +437,110 @@ _squire() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__profile)
+            opts="-h --help add remove list show"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__profile__subcmd__add)
+            opts="-h --extends --require --layer --dry-run --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --extends)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --require)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --layer)
+                    COMPREPLY=($(compgen -W "user local project" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__profile__subcmd__list)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__profile__subcmd__remove)
+            opts="-h --layer --dry-run --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --layer)
+                    COMPREPLY=($(compgen -W "user local project" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__profile__subcmd__show)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__remove)
+            opts="-h --layer --dry-run --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --layer)
+                    COMPREPLY=($(compgen -W "user local project" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -412,6 +653,24 @@ _squire() {
                     ;;
                 --server)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__set)
+            opts="-h --unset --layer --dry-run --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --layer)
+                    COMPREPLY=($(compgen -W "user local project" -- "${cur}"))
                     return 0
                     ;;
                 *)

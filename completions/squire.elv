@@ -27,6 +27,13 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand list 'List the servers with tier, state, route and origin'
             cand show 'Show one server: every value with its origin, what it may receive, and how each agent gets it'
             cand check 'Tell everything that is wrong or will be left out, for each agent; starts nothing'
+            cand init 'Make a squire.toml to begin with'
+            cand add 'Add servers: from a command line, an address, or what a README shows'
+            cand remove 'Take a server out'
+            cand enable 'Switch a server on that was switched off'
+            cand disable 'Switch a server off'
+            cand set 'Set a field of a server'
+            cand profile 'Make, change and show profiles: named selections of servers'
             cand approve 'Let a server run that somebody else declared, after showing all of it'
             cand revoke 'Take approvals back'
             cand secret 'Say where the values come from that servers need and nobody else gets; no value is ever shown'
@@ -73,6 +80,84 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand --agent 'Check for this agent alone, and whether it is installed'
             cand --json 'Print JSON'
             cand --sarif 'Print SARIF 2.1.0, which editors and CI show beside the lines'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;init'= {
+            cand --layer 'Edit this file; without it the one where the entry lives'
+            cand --dry-run 'Print the difference, and write nothing'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'squire;add'= {
+            cand --json 'Take the servers of a JSON snippet, or of stdin where it is `-`'
+            cand --transport 'How the server is spoken to: http or sse'
+            cand -e 'A variable of the server, as in NAME=VALUE; several append'
+            cand --env 'A variable of the server, as in NAME=VALUE; several append'
+            cand --header 'A header for a remote server, as in NAME=VALUE; several append'
+            cand --bearer 'Send this secret of secrets.toml behind `Bearer `'
+            cand --cwd 'Where the program runs'
+            cand --description 'What the server is good for'
+            cand --layer 'Edit this file; without it the one where the entry lives'
+            cand --replace 'Give a server that is there a new definition; its filters and limits stay'
+            cand --dry-run 'Print the difference, and write nothing'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'squire;remove'= {
+            cand --layer 'Edit this file; without it the one where the entry lives'
+            cand --dry-run 'Print the difference, and write nothing'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'squire;enable'= {
+            cand --layer 'Edit this file; without it the one where the entry lives'
+            cand --dry-run 'Print the difference, and write nothing'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'squire;disable'= {
+            cand --layer 'Edit this file; without it the one where the entry lives'
+            cand --dry-run 'Print the difference, and write nothing'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'squire;set'= {
+            cand --layer 'Edit this file; without it the one where the entry lives'
+            cand --unset 'Take the field out'
+            cand --dry-run 'Print the difference, and write nothing'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'squire;profile'= {
+            cand -h 'Print help'
+            cand --help 'Print help'
+            cand add 'Make a profile, or add servers to one'
+            cand remove 'Take servers out of a profile, or all of it'
+            cand list 'List the profiles'
+            cand show 'Show one profile and the servers that a launch with it would have'
+        }
+        &'squire;profile;add'= {
+            cand --extends 'A profile whose servers come first; several append'
+            cand --require 'A server without which there is no launch; several append'
+            cand --layer 'Edit this file; without it the one where the entry lives'
+            cand --dry-run 'Print the difference, and write nothing'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'squire;profile;remove'= {
+            cand --layer 'Edit this file; without it the one where the entry lives'
+            cand --dry-run 'Print the difference, and write nothing'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'squire;profile;list'= {
+            cand --json 'Print JSON'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;profile;show'= {
+            cand --json 'Print JSON'
             cand -h 'Print help'
             cand --help 'Print help'
         }

@@ -121,7 +121,10 @@ fn difference(target: &Target, before: &str, after: &str) -> String {
     let unified = diff.unified_diff().context_radius(3).header(&path, &path).to_string();
     let shown = |line: &str| {
         let (sign, text) = line.split_at(line.chars().next().map_or(0, char::len_utf8));
-        format!("{sign}{}\n", printable(&masked_text(&Text::plain(text))))
+        let masked = masked_text(&Text::plain(text));
+        // What is written as a reference stays as it is written.
+        let is_hidden = masked == "***";
+        format!("{sign}{}\n", printable(if is_hidden { &masked } else { text }))
     };
     unified.lines().map(shown).collect()
 }
