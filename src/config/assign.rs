@@ -126,7 +126,7 @@ mod tests {
             ("env", &["A=1"], "`env` wants one name at a time, as in `env.NAME`"),
             ("max_restarts", &["-1"], "`max_restarts` wants a whole number from 0"),
         ] {
-            assert_eq!(written(key, words).as_deref(), Err(told));
+            assert_eq!(written(key, words).err().as_deref(), Some(told));
         }
     }
 }

@@ -218,7 +218,9 @@ mod tests {
         let path = temp.path().canonicalize().unwrap().join("file");
         for before in [None, Some("old")] {
             let _ = std::fs::remove_file(&path);
-            before.into_iter().for_each(|text| std::fs::write(&path, text).unwrap());
+            if let Some(text) = before {
+                std::fs::write(&path, text).unwrap();
+            }
             let rewrite = Rewrite::of_user(&path).unwrap();
             std::fs::write(&path, "saved").unwrap();
             let told = rewrite.finish(b"new", 0o600).unwrap_err().to_string();

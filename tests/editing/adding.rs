@@ -5,7 +5,7 @@ use crate::support::{CANARY, Place, Session, Test};
 
 fn told(names: &str, notes: &str, remaining: &[&str]) -> String {
     let verb = if names.contains(',') { "are" } else { "is" };
-    let remaining: String = remaining.iter().map(|command| format!("\n  squire {command}")).collect();
+    let remaining = remaining.iter().fold(String::new(), |text, command| text + "\n  squire " + command);
     format!(
         "{notes}squire: {names} {verb} in {FILE} now, and off until approved\nsquire: what remains:{remaining}\n"
     )
@@ -205,6 +205,7 @@ fn b94_on_a_terminal_it_asks_for_secrets_and_approval() {
         let facts = session.finish().join("\n");
         assert!(facts.contains("{\"exited\":0,\"foreground\":true} cooked"), "{facts}");
         assert!(!facts.contains("S3CR3T"), "{facts}");
+        assert!(facts.find("[servers.a]") < facts.find("value of a.TOKEN"), "{facts}");
         let secrets = std::fs::read_to_string(test.path("home/.config/squire/secrets.toml")).unwrap();
         assert_eq!(secrets, "[secrets.a.TOKEN]\nvalue = \"S3CR3T_typed\"\nservers = [\"a\"]\n");
         let run = test.args(["list", "--json"]).any_stdout().success();

@@ -131,7 +131,10 @@ fn a_drop_in_is_only_read() {
         test.clone().args(words.iter().copied()).stderr(told).unchanged().code(1);
     }
     test.clone().args(["disable", "d", "--layer", "local"]).any_stderr().success();
-    assert_eq!(fs::read_to_string(test.path(&local_path(&test, "project"))).unwrap(), "[servers.d]\ndisabled = true\n");
+    assert_eq!(
+        fs::read_to_string(test.path(&local_path(&test, "project"))).unwrap(),
+        "[servers.d]\ndisabled = true\n"
+    );
 }
 
 /// An agent narrows what it has, and widens nothing.

@@ -126,7 +126,9 @@ fn b28_edits_side_by_side_all_count() {
             test.clone().args(words).any_stderr().start()
         })
         .collect();
-    running.into_iter().for_each(|running| drop(running.success()));
+    for running in running {
+        running.success();
+    }
     let text = fs::read_to_string(test.path(RELATIVE)).unwrap();
     for number in 0..12 {
         assert_eq!(text.matches(&format!("[servers.s{number}]")).count(), 1, "{text}");

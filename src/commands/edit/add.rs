@@ -132,6 +132,10 @@ fn keep_secrets(
 ) -> Result<Vec<String>> {
     let known = Secrets::load(&stand.directories.config)?;
     let mut terminal = if approve::can_ask(environment) { Terminal::open().ok() } else { None };
+    if let Some(terminal) = &mut terminal {
+        let shown = shown(&definitions).context("the definition can't be shown")?;
+        terminal.show(&shown).context("the terminal can't be written")?;
+    }
     let (mut remaining, mut seen) = (Vec::new(), BTreeSet::new());
     for Definition { name, imported } in definitions {
         let own = imported.wanted;
@@ -150,6 +154,16 @@ fn keep_secrets(
         }
     }
     Ok(remaining)
+}
+
+/// What was written, which its user should see before being asked for the secrets in it.
+fn shown(definitions: &[Definition]) -> Result<String, Unfit> {
+    let mut document = Document::parse("")?;
+    for Definition { name, imported } in definitions {
+        document.insert(["servers", name.as_str()], &imported.table)?;
+    }
+    let lines = document.text().lines().map(|line| format!("  {}\n", printable(line)));
+    Ok(format!("\n{}\n", lines.collect::<Vec<_>>().concat()))
 }
 
 /// The secret of `auth`, which is wanted where nobody has said where its value comes from.

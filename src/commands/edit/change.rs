@@ -38,7 +38,9 @@ pub(super) fn change(
     let mode = if target.layer.is_project() { SHARED } else { OWN };
     file.finish(after.text().as_bytes(), mode)
         .map_err(|error| anyhow!("{} can't be changed: {error}", target.path.display()))?;
-    said.iter().for_each(|said| Output::default().notice(said));
+    if let Some(said) = said {
+        Output::default().notice(&said);
+    }
     Ok(true)
 }
 

@@ -29,7 +29,7 @@ pub(super) fn definitions(options: &cli::Add, taken: &[Name]) -> Result<Vec<Defi
             return Err(WrongWords(message).into());
         }
     }
-    let names = names(&given, &snippets, taken);
+    let names = names(given.as_deref(), &snippets, taken);
     let mut definitions = Vec::new();
     for (snippet, name) in snippets.into_iter().zip(names) {
         let Snippet { name: foreign, mut entry } = snippet;
@@ -49,8 +49,8 @@ pub(super) fn definitions(options: &cli::Add, taken: &[Name]) -> Result<Vec<Defi
 }
 
 /// Legal ones first, so that each keeps its plain form; the others around them (case B07).
-fn names(given: &Option<String>, snippets: &[Snippet], taken: &[Name]) -> Vec<Name> {
-    if let Some(name) = given.as_ref().and_then(|given| Name::parse(given).ok()) {
+fn names(given: Option<&str>, snippets: &[Snippet], taken: &[Name]) -> Vec<Name> {
+    if let Some(name) = given.and_then(|given| Name::parse(given).ok()) {
         return vec![name];
     }
     let foreign: Vec<&str> =

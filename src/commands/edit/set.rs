@@ -28,13 +28,12 @@ pub fn run(options: &cli::Set, environment: &Environment) -> Result<Exit> {
         ensure!(is_there, "{name} has no `{key}` in {}", target.path.display());
     }
     let is_changed = change(&stand, &target, editing.dry_run, |document| {
-        match &value {
-            Some(value) => document.set(&path, value)?,
-            None => {
-                document.remove(&path)?;
-                if target.layer == LayerKind::Local {
-                    document.remove_empty(&path[..2])?;
-                }
+        if let Some(value) = &value {
+            document.set(&path, value)?;
+        } else {
+            document.remove(&path)?;
+            if target.layer == LayerKind::Local {
+                document.remove_empty(&path[..2])?;
             }
         }
         Ok(())
@@ -46,7 +45,7 @@ pub fn run(options: &cli::Set, environment: &Environment) -> Result<Exit> {
             (Some(_), false) => "was so already in",
         };
         output.notice(&format!("{name}: {key} {told} {}", target.path.display()));
-        telling::say_what_wins(&stand, name, key, &target)?;
+        telling::say_what_wins(&stand, name, key, &target);
         telling::say_state(name, environment);
     }
     Ok(Exit::DONE)

@@ -24,7 +24,7 @@ pub fn disable(options: &cli::Switch, environment: &Environment) -> Result<Exit>
     if !editing.dry_run {
         let told = if is_changed { "is off" } else { "was off already" };
         Output::default().notice(&format!("{name} {told} ({})", target.path.display()));
-        telling::say_what_wins(&stand, name, "disabled", &target)?;
+        telling::say_what_wins(&stand, name, "disabled", &target);
     }
     Ok(Exit::DONE)
 }
@@ -48,7 +48,7 @@ pub fn enable(options: &cli::Switch, environment: &Environment) -> Result<Exit> 
     if !editing.dry_run {
         let told = if is_changed { "is on" } else { "was not off" };
         output.notice(&format!("{name} {told} ({})", target.path.display()));
-        telling::say_what_wins(&stand, name, "disabled", &target)?;
+        telling::say_what_wins(&stand, name, "disabled", &target);
         telling::say_state(name, environment);
     }
     Ok(Exit::DONE)

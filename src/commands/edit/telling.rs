@@ -54,7 +54,7 @@ pub(super) fn only_read(stand: &Stand, name: &str) -> anyhow::Error {
 }
 
 /// Says where a higher layer writes the same field, and so wins over what was changed.
-pub(super) fn say_what_wins(stand: &Stand, name: &str, field: &str, changed: &Target) -> Result<()> {
+pub(super) fn say_what_wins(stand: &Stand, name: &str, field: &str, changed: &Target) {
     for (target, document) in stand.homes("servers", "server", name).unwrap_or_default() {
         let is_above = target.layer == LayerKind::Local && changed.layer != LayerKind::Local;
         let first = field.split('.').next().unwrap_or(field);
@@ -65,7 +65,6 @@ pub(super) fn say_what_wins(stand: &Stand, name: &str, field: &str, changed: &Ta
             ));
         }
     }
-    Ok(())
 }
 
 /// Says that a server waits for the user's word, where it does. What can't be told now every other command tells.

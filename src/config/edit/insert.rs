@@ -1,5 +1,7 @@
 //! Puts new tables and values in.
 
+use std::fmt::Write as _;
+
 use toml_edit::{InlineTable, Item, Table, Value};
 
 use super::layout::Layout;
@@ -17,8 +19,8 @@ pub(super) fn table(text: &str, path: [&str; 2], fields: &Table) -> Result<Strin
     let newline = layout.newline();
     let mut block = format!("[{}]", shown(&path));
     for (key, value) in write::pairs(fields) {
-        block.push_str(newline);
-        block.push_str(&format!("{} = {}", write::key(key), write::value(&value)));
+        // Writing to a string can't fail.
+        let _ = write!(block, "{newline}{} = {}", write::key(key), write::value(&value));
     }
     let at = end_of_kind(&layout, first);
     let before = text.get(..at).unwrap_or_default();

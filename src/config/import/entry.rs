@@ -82,15 +82,15 @@ impl Reading<'_> {
             "description" => self.set("description", string_of(key, value)?),
             "disabledTools" | "disabled_tools" | "excludeTools" => self.filter("deny", key, value)?,
             "enabledTools" | "enabled_tools" | "includeTools" => self.filter("allow", key, value)?,
-            "alwaysAllow" | "autoApprove" | "trust" => self.note(format!(
+            "alwaysAllow" | "autoApprove" | "trust" => self.note(&format!(
                 "`{key}` is left away: squire relaxes no agent's question before a tool is used"
             )),
-            _ => self.note(format!("{key:?} is no field that squire knows, and is left away")),
+            _ => self.note(&format!("{key:?} is no field that squire knows, and is left away")),
         }
         Ok(())
     }
 
-    fn note(&mut self, sentence: String) {
+    fn note(&mut self, sentence: &str) {
         self.strings.notes.push(format!("{}: {sentence}", self.origin));
     }
 

@@ -137,13 +137,13 @@ fn kept(text: &str, place: Place<'_>) -> usize {
 /// Where the value of the last parameter of an address begins that is a credential by itself, or the user; all of the
 /// address is one where it can't be told.
 fn secret_of_address(text: &str) -> usize {
-    let starts = text.match_indices(['?', '&']).filter_map(|(at, _)| {
+    let mut starts = text.match_indices(['?', '&']).filter_map(|(at, _)| {
         let parameter = text.get(at + 1..)?;
         let equals = parameter.split('&').next()?.find('=')?;
         let is_last = !parameter.contains('&');
         is_last.then_some(at + 1 + equals + 1)
     });
-    starts.last().unwrap_or_default()
+    starts.next_back().unwrap_or_default()
 }
 
 /// What a secret is called: after the parameter or the option right before it, else after its place.
