@@ -1,30 +1,35 @@
 //! What the writer of a README leaves for its reader to fill in: `<YOUR_TOKEN>`, `your-api-key`, `{{token}}`, `xxxx`.
 
-/// Words that begin a placeholder, and words that are one. In lower case, `-` for `_`.
-const BEGINNINGS: &[&str] = &["your-", "insert-", "replace-", "enter-", "add-your-", "paste-"];
+/// What a placeholder begins with; a verb counts only before one of the nouns. In lower case, `-` for `_`.
+const BEGINNINGS: &[&str] =
+    &["your-", "add-your-", "insert-your-", "enter-your-", "paste-your-", "replace-with-"];
+const VERBS: &[&str] = &["insert-", "replace-", "enter-", "paste-"];
+const NOUNS: &[&str] = &["key", "token", "secret", "password", "here"];
+/// Words that are one.
 const WORDS: &[&str] =
-    &["changeme", "change-me", "replaceme", "placeholder", "todo", "your", "token-here", "redacted"];
+    &["changeme", "change-me", "replaceme", "replace-me", "placeholder", "redacted", "token-here"];
 /// What stands before a token's own characters, as in `sk-...` and `ghp_xxxx`.
-const KINDS: &[&str] = &["sk-", "ghp_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "pk-", "Bearer "];
+const KINDS: &[&str] = &["sk-", "ghp_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "pk-"];
 
-/// The length in bytes of the placeholder that a text begins with; 0 where it begins with none. A word counts only where
-/// `is_start` says that one begins there.
-pub(super) fn length(text: &str, is_start: bool) -> usize {
+/// The length in bytes of the placeholder that a text begins with; 0 where it begins with none. What stands before it
+/// says whether a word begins here.
+pub(super) fn length(text: &str, before: &str) -> usize {
     if let Some(inner) = text.strip_prefix("{{").and_then(|rest| rest.split_once("}}")) {
         return if is_words(inner.0) { inner.0.len() + 4 } else { 0 };
     }
     if let Some(inner) = text.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
         return if is_words(inner.0) { inner.0.len() + 2 } else { 0 };
     }
-    if !is_start {
+    if before.ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')) {
         return 0;
     }
     let kind = KINDS.iter().find(|kind| text.starts_with(*kind)).map_or(0, |kind| kind.len());
     let rest = text.get(kind..).unwrap_or_default();
-    let word = rest.len()
-        - rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "-_.*…".contains(c)).len();
-    let word = rest.get(..word).unwrap_or_default();
-    if is_blank(word) { kind + word.len() } else { 0 }
+    let behind = rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "-_.*…".contains(c));
+    let word = rest.get(..rest.len() - behind.len()).unwrap_or_default();
+    // Dots and stars alone mean much else, as in `./...`.
+    let is_apart = kind > 0 || behind.is_empty() && (before.is_empty() || before.ends_with(' '));
+    if is_blank(word) || is_apart && is_hidden(word) { kind + word.len() } else { 0 }
 }
 
 /// Whether a pair of brackets holds words, and no code.
@@ -37,13 +42,18 @@ fn is_words(text: &str) -> bool {
 
 fn is_blank(word: &str) -> bool {
     let folded = word.to_ascii_lowercase().replace('_', "-");
-    let is_one_of =
-        |characters: &[char]| word.chars().count() >= 3 && word.chars().all(|c| characters.contains(&c));
-    is_one_of(&['x']) && word.len() >= 4
-        || is_one_of(&['X']) && word.len() >= 4
-        || is_one_of(&['*'])
-        || is_one_of(&['.'])
-        || !word.is_empty() && word.chars().all(|c| c == '…')
+    let is_crossed_out =
+        word.len() >= 4 && (word.chars().all(|c| c == 'x') || word.chars().all(|c| c == 'X'));
+    let begins_with =
+        |words: &[&str]| words.iter().any(|word| folded.len() > word.len() && folded.starts_with(word));
+    is_crossed_out
         || WORDS.contains(&folded.as_str())
-        || BEGINNINGS.iter().any(|beginning| folded.len() > beginning.len() && folded.starts_with(beginning))
+        || begins_with(BEGINNINGS)
+        || begins_with(VERBS) && NOUNS.iter().any(|noun| folded.contains(noun))
+}
+
+/// Whether nothing of a value is shown, as in `...` and `***`.
+fn is_hidden(word: &str) -> bool {
+    let is_all = |hidden: char| word.chars().all(|c| c == hidden);
+    word == "…" || word.len() >= 3 && (is_all('.') || is_all('*'))
 }

@@ -39,9 +39,8 @@ impl Strings<'_> {
     fn replace(&mut self, written: &str, place: Place<'_>) -> String {
         let mut out = String::with_capacity(written.len());
         let mut rest = written;
-        let mut is_start = true;
         while let Some(first) = rest.chars().next() {
-            let blank = blank::length(rest, is_start);
+            let blank = blank::length(rest, &out);
             if blank > 0 {
                 let label = label_behind(&out, place);
                 let secret = self.want(&label, place, None);
@@ -50,18 +49,14 @@ impl Strings<'_> {
             } else if let Some((reference, behind)) = reference(rest, place) {
                 out.push_str(&self.referred(reference, &out.clone(), place));
                 rest = behind;
+            } else if let Some(behind) = rest.strip_prefix("$${").or_else(|| rest.strip_prefix("${")) {
+                // An escape stays one, and what nothing closes is meant as it is.
+                out.push_str("$${");
+                rest = behind;
             } else {
-                // What no reference begins with is meant as it is.
-                out.push_str(if rest.starts_with("${") { "$${" } else { "" });
-                let length = if rest.starts_with("${") { 2 } else { first.len_utf8() };
-                if length == first.len_utf8() {
-                    out.push(first);
-                }
-                rest = rest.get(length..).unwrap_or_default();
-                is_start = !(first.is_ascii_alphanumeric() || matches!(first, '-' | '_' | '.'));
-                continue;
+                out.push(first);
+                rest = rest.get(first.len_utf8()..).unwrap_or_default();
             }
-            is_start = false;
         }
         out
     }

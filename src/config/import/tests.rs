@@ -93,6 +93,7 @@ fn b23_references_of_other_tools_become_squires() {
         ("${secret:own}", "${secret:own}"),
         ("pa$home$$", "pa$home$$"),
         ("${", "$${"),
+        ("$${K}", "$${K}"),
     ] {
         let entry = json!({ "command": "c", "env": { "V": written } });
         assert_eq!(
@@ -129,9 +130,22 @@ fn what_is_to_be_filled_in_becomes_a_secret() {
         assert_eq!(text, "command = \"c\"\nenv = { V = \"${secret:srv.V}\" }\n", "{written}");
         assert_eq!(wanted, [("srv.V".to_owned(), "env.V".to_owned(), false)], "{written}");
     }
-    for written in
-        ["a <b", "x", "production", "https://your.example.com", "<>", "{{}}", "yourself", "1.2.3", "a...b"]
-    {
+    for written in [
+        "a <b",
+        "x",
+        "production",
+        "https://your.example.com",
+        "<>",
+        "{{}}",
+        "yourself",
+        "1.2.3",
+        "a...b",
+        "./...",
+        "**/*",
+        "replace-text",
+        "insert",
+        "--replace-key",
+    ] {
         let (text, wanted) = shown(&json!({ "command": "c", "env": { "V": written } }));
         assert_eq!((text, wanted.len()), (format!("command = \"c\"\nenv = {{ V = \"{written}\" }}\n"), 0));
     }
@@ -140,7 +154,7 @@ fn what_is_to_be_filled_in_becomes_a_secret() {
         fields(&entry),
         "command = \"c\"\nargs = [\"--api-key\", \"${secret:srv.api-key}\", \"--dsn=${secret:srv.dsn}\"]\n"
     );
-    let entry = json!({ "url": "https://h/mcp?key=<KEY>&page=1", "headers": { "Authorization": "Bearer <TOKEN>", "X-Key": "{{key}}" } });
+    let entry = json!({ "url": "https://h/mcp?key=<KEY>&page=1", "headers": { "Authorization": "Bearer xxxx", "X-Key": "{{key}}" } });
     assert_eq!(
         fields(&entry),
         "url = \"https://h/mcp?key=${secret:srv.key}&page=1\"\nauth = { type = \"bearer\", secret = \"srv.token\" }\nheaders = { X-Key = \"${secret:srv.X-Key}\" }\n"
