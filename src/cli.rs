@@ -1,6 +1,7 @@
 //! The command line.
 
 mod asking;
+mod edit;
 mod log;
 mod secret;
 mod status;
@@ -12,6 +13,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub use asking::{Call, Probe, Tools};
+pub use edit::{
+    Add, Editing, Init, Layer, Profile, ProfileAction, ProfileAdd, ProfileList, ProfileRemove, ProfileShow,
+    Remove, Set, Switch,
+};
 pub use log::Log;
 pub use secret::{Secret, SecretAction, SecretCheck, SecretList, SecretRemove, SecretSet};
 pub use status::Status;
@@ -51,6 +56,25 @@ pub enum Command {
     Tools(Tools),
     /// Call one tool of a server
     Call(Call),
+    /// Make a squire.toml to begin with
+    Init(Init),
+    /// Add servers: from a command line, an address, or what a README shows
+    Add(Add),
+    /// Take a server out
+    Remove(Remove),
+    /// Switch a server on that was switched off
+    Enable(Switch),
+    /// Switch a server off
+    Disable(Switch),
+    /// Set a field of a server
+    Set(Set),
+    /// Make, change and show profiles: named selections of servers
+    #[command(after_help = "\
+Examples:
+  squire profile add work github database
+  squire profile list
+  squire launch claude --profile work")]
+    Profile(Profile),
     /// Let a server run that somebody else declared, after showing all of it
     Approve(Approve),
     /// Take approvals back
@@ -105,6 +129,13 @@ impl Command {
             | Self::Probe(_)
             | Self::Tools(_)
             | Self::Call(_)
+            | Self::Init(_)
+            | Self::Add(_)
+            | Self::Remove(_)
+            | Self::Enable(_)
+            | Self::Disable(_)
+            | Self::Set(_)
+            | Self::Profile(_)
             | Self::Approve(_)
             | Self::Revoke(_)
             | Self::Secret(_)

@@ -55,6 +55,7 @@ pub use repository_server::{Approved, RepositoryServer};
 pub use server::{Dynamic, Field, NotChosen, Remote, ResolvedServer, Route, Stdio, Tier, Transport};
 pub use strategy::{Base, Content, Description, Launch, Program, Read, Strategy, ToolNames};
 pub use text::{Reference, Source, Text, TextError};
+pub use toml_text::{key as toml_key, string as toml_string};
 
 /// Every agent that squire knows, in the order in which they are listed.
 pub static AGENTS: &[&dyn Strategy] =

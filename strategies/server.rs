@@ -131,8 +131,8 @@ impl Field<'_> {
         Self { key, name: None }
     }
 
-    #[cfg(test)]
-    pub(crate) fn of<'a>(key: &'static str, name: Option<&'a str>) -> Field<'a> {
+    /// A string of the field `key`; of a table such as `env`, that of `name`.
+    pub fn of<'a>(key: &'static str, name: Option<&'a str>) -> Field<'a> {
         Field { key, name }
     }
 

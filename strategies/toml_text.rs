@@ -21,7 +21,7 @@ impl InlineTable {
         if self.0.len() > 1 {
             self.0.push(',');
         }
-        self.0.push_str(&bare_or_quoted(key));
+        self.0.push_str(&self::key(key));
         self.0.push('=');
         self.0.push_str(value);
     }
@@ -32,14 +32,15 @@ impl InlineTable {
     }
 }
 
-fn bare_or_quoted(key: &str) -> String {
+/// A key: bare where it can be.
+pub fn key(key: &str) -> String {
     let bare =
         !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     if bare { key.into() } else { string(key) }
 }
 
-/// A basic string.
-pub(crate) fn string(text: &str) -> String {
+/// A basic string, in which nothing acts on a terminal.
+pub fn string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     push_string(&mut out, text);
     out

@@ -22,6 +22,7 @@ mod checking;
 mod cursor_file;
 mod differential;
 mod doctoring;
+mod editing;
 mod exit_status;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod faults;

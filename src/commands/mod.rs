@@ -8,6 +8,7 @@ pub mod clean;
 pub mod completions;
 pub mod describe;
 pub mod doctor;
+pub mod edit;
 pub mod inspect;
 pub mod launch;
 pub mod list;
@@ -47,7 +48,7 @@ use needs::Holders;
 
 /// A command line that can't be meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrongWords(String);
+pub struct WrongWords(pub(crate) String);
 
 impl fmt::Display for WrongWords {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,6 @@
 //! `squire secret`: which secrets there are, and where their values come from. No subcommand shows a value.
 
-mod ask;
+pub(super) mod ask;
 mod check;
 mod list;
 mod set;
@@ -8,14 +8,13 @@ mod set;
 use anyhow::{Result, ensure};
 use squire_strategies::{LAUNCH_VARIABLE, masked_header};
 
+use super::WrongWords;
 use crate::cli;
 use crate::config::{Directories, Project};
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::resolve::{UnknownSelection, unknown_name};
 use crate::secrets::{Secret, Secrets, Source};
-
-use super::WrongWords;
 
 /// Runs the command.
 pub fn run(options: &cli::Secret, environment: &Environment) -> Result<Exit> {

@@ -48,7 +48,17 @@ pub struct Layers {
 /// Reads the layers. A malformed file of the user or the machine is an error that names every problem; a malformed
 /// project file is set aside with its reason, as a repository must not be able to stop a launch.
 pub fn load(sources: Sources<'_>) -> Result<Layers> {
+    load_with(sources, None)
+}
+
+/// A file, and bytes that it is to hold.
+type Instead<'a> = Option<(&'a Path, &'a [u8])>;
+
+/// As [`load`], with other bytes in the place of those of one file: what an edit would come to.
+pub fn load_with(sources: Sources<'_>, instead: Instead<'_>) -> Result<Layers> {
     let mut problems = Vec::new();
+    let read_file =
+        |path: &Path, layer, problems: &mut Vec<Problem>| read_file(path, instead, layer, problems);
     let mut user = read_file(&sources.config.join("squire.toml"), LayerKind::User, &mut problems)?;
     for path in drop_ins(sources.config)? {
         let bytes = read_bytes(&path)?;
@@ -74,7 +84,7 @@ pub fn load(sources: Sources<'_>) -> Result<Layers> {
     policy.amend(&managed.policy);
     let mut layers = Layers { user, local, policy, ..Layers::default() };
     if let Some(project) = sources.project {
-        load_project(sources.config, project, &mut layers);
+        load_project(sources.config, project, instead, &mut layers);
     }
     Ok(layers)
 }
@@ -124,14 +134,23 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes.unwrap_or_default())
 }
 
-fn read_file(path: &Path, layer: LayerKind, problems: &mut Vec<Problem>) -> Result<Declarations> {
-    let (declarations, found) = read(&read_bytes(path)?, path, layer);
+fn read_file(
+    path: &Path,
+    instead: Instead<'_>,
+    layer: LayerKind,
+    problems: &mut Vec<Problem>,
+) -> Result<Declarations> {
+    let bytes = match instead {
+        Some((other, bytes)) if other == path => bytes.to_vec(),
+        _ => read_bytes(path)?,
+    };
+    let (declarations, found) = read(&bytes, path, layer);
     problems.extend(found);
     Ok(declarations)
 }
 
-fn load_project(config: &Path, project: &Project, layers: &mut Layers) {
-    match read_project(config, project) {
+fn load_project(config: &Path, project: &Project, instead: Instead<'_>, layers: &mut Layers) {
+    match read_project(config, project, instead) {
         Ok(Some(declarations)) => layers.project = Some(declarations),
         Ok(None) => {}
         Err(refused) => layers.project_refused = refused,
@@ -171,7 +190,11 @@ pub fn not_used_for(problems: &[Problem]) -> Vec<Note> {
     notes
 }
 
-fn read_project(config: &Path, project: &Project) -> Result<Option<Declarations>, Vec<Note>> {
+fn read_project(
+    config: &Path,
+    project: &Project,
+    instead: Instead<'_>,
+) -> Result<Option<Declarations>, Vec<Note>> {
     let Some(directory) = &project.declares_in else { return Ok(None) };
     let path = directory.join(Project::FILE);
     // Where squire's own files are worked in, the user's file is no project's.
@@ -183,7 +206,10 @@ fn read_project(config: &Path, project: &Project) -> Result<Option<Declarations>
         vec![not_used(&error.to_string(), None, place)]
     };
     let relative = path.strip_prefix(&project.root).map_err(|error| unreadable(&error))?;
-    let bytes = files::read_of_project(&project.root, relative).map_err(|error| unreadable(&error))?;
+    let bytes = match instead {
+        Some((other, bytes)) if other == path => Some(bytes.to_vec()),
+        _ => files::read_of_project(&project.root, relative).map_err(|error| unreadable(&error))?,
+    };
     let (declarations, mut problems) = read(&bytes.unwrap_or_default(), &path, LayerKind::Project);
     if problems.is_empty() {
         problems = consistency::check(&declarations);

@@ -1,8 +1,11 @@
 //! The layers of declarations: where they lie, what they hold, what is wrong with them.
 
+pub mod assign;
 mod consistency;
 mod directories;
+pub mod edit;
 mod fields;
+pub mod import;
 mod json_schema;
 mod layers;
 mod problem;
@@ -18,7 +21,7 @@ pub use json_schema::json_schema;
 #[cfg(test)]
 pub(crate) use json_schema::tests::table_as_json;
 pub(crate) use json_schema::{STRING, VARIABLE_NAME};
-pub use layers::{Layers, MANAGED_POLICY, Sources, Unusable, load, local_file, not_used_for};
+pub use layers::{Layers, MANAGED_POLICY, Sources, Unusable, load, load_with, local_file, not_used_for};
 pub use problem::{Place, Problem, Problems, nearest};
 pub(crate) use read::read_with;
 pub use read::{read, read_drop_in};

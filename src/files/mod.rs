@@ -12,6 +12,7 @@ mod lock;
 mod private;
 mod project_file;
 mod results;
+mod rewrite;
 mod writers;
 
 use std::ffi::OsString;
@@ -34,6 +35,7 @@ pub use private::{
 };
 pub use project_file::{Held, Identity, ProjectFile};
 pub use results::Results;
+pub use rewrite::Rewrite;
 
 /// More than any file of settings: what is larger is refused rather than read in part.
 pub const LIMIT: u64 = 1024 * 1024;
@@ -50,6 +52,11 @@ fn other(message: impl Into<String>) -> io::Error {
 /// Whether something is there, a dangling symbolic link included.
 pub fn exists(path: &Path) -> bool {
     rustix::fs::lstat(path).is_ok()
+}
+
+/// Whether a path is a symbolic link, a dangling one included.
+pub fn is_link(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink())
 }
 
 /// When a file was last changed, where that can be told.

@@ -82,7 +82,7 @@ pub(super) fn private_base(base: &Path) -> io::Result<OwnedFd> {
     Ok(handle)
 }
 
-fn make_private(directory: &Path) -> io::Result<()> {
+pub(super) fn make_private(directory: &Path) -> io::Result<()> {
     match rustix::fs::mkdir(directory, Mode::RWXU) {
         Err(Errno::EXIST) => return Ok(()),
         Err(Errno::NOENT) => {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::conversation::{Conversation, failure, puppet};
+use super::conversation::{Conversation, failure, puppet, text};
 
 #[test]
 fn a_call_in_a_crash_is_answered_at_once_and_the_next_one_works() {
@@ -46,6 +46,21 @@ fn a_call_in_a_crash_is_answered_at_once_and_the_next_one_works() {
     let got = conversation.got();
     assert_eq!(got[0], got[5]);
     assert_eq!(got[1], got[6]);
+    conversation.finish();
+}
+
+/// The word of the user's that ends it: the next call starts the server, in the agent's own session.
+#[test]
+fn a_server_that_has_failed_is_tried_again_once_it_is_enabled() {
+    let mut conversation = Conversation::begun(puppet("max_restarts = 1\n"));
+    let id = conversation.ask_tool("crash", &json!({}));
+    assert_eq!(failure(&conversation.answer(id).0), (-32081, "perhaps"));
+    assert_eq!(failure(&conversation.call("echo", &json!({}))), (-32081, "no"));
+    let enable = conversation.test.clone().without_arguments().args(["enable", "a"]);
+    enable.stderr("squire: a was not off (<T>/home/.config/squire/squire.toml)\n").success();
+    let id = conversation.ask_tool("echo", &json!({ "text": "hi" }));
+    assert_eq!(text(&conversation.answer(id).0), "echo:hi");
+    assert_eq!(conversation.events("start").len(), 2);
     conversation.finish();
 }
 

@@ -24,7 +24,7 @@ const LONGEST_LINE: usize = 4095;
 const SIGNALS: &[i32] = &[SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP];
 
 /// The value of a secret of this name.
-pub(super) fn value(name: &str, output: Output) -> Result<Value> {
+pub(in crate::commands) fn value(name: &str, output: Output) -> Result<Value> {
     let bytes = match tcgetattr(stdin()) {
         Ok(attributes) => from_terminal(name, attributes, output)?,
         Err(_) => from_stdin()?,

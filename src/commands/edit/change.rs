@@ -1,0 +1,132 @@
+//! One safe way to change a file of the list: what an edit would come to is read as every command would read it before
+//! anything is written.
+
+use anyhow::{Result, anyhow};
+use similar::TextDiff;
+use squire_strategies::{Code, Text, Transport, masked_text};
+
+use super::place::{Stand, Target};
+use crate::config::edit::Document;
+use crate::config::{self, MANAGED_POLICY, Problem, Problems, Project, Sources};
+use crate::output::Output;
+use crate::printable::printable;
+use crate::resolve::{Standings, everything};
+
+/// What a new file's permissions are: of the user's own, and of one that a repository shares.
+const OWN: u32 = 0o600;
+const SHARED: u32 = 0o644;
+
+/// Changes a file, or shows the difference. `false` where there is nothing to change.
+pub(super) fn change(
+    stand: &Stand,
+    target: &Target,
+    dry_run: bool,
+    edit: impl FnOnce(&mut Document) -> Result<()>,
+) -> Result<bool> {
+    if dry_run {
+        let before = target.read()?;
+        let after = edited(stand, target, &before, edit)?;
+        Output::default().data(&difference(target, before.text(), after.text()))?;
+        return Ok(before != after);
+    }
+    let (file, said) = target.open(stand.project.as_ref())?;
+    let before = target.document(file.bytes())?;
+    let after = edited(stand, target, &before, edit)?;
+    if before == after && file.exists() {
+        return Ok(false);
+    }
+    let mode = if target.layer.is_project() { SHARED } else { OWN };
+    file.finish(after.text().as_bytes(), mode)
+        .map_err(|error| anyhow!("{} can't be changed: {error}", target.path.display()))?;
+    if let Some(said) = said {
+        Output::default().notice(&said);
+    }
+    Ok(true)
+}
+
+fn edited(
+    stand: &Stand,
+    target: &Target,
+    before: &Document,
+    edit: impl FnOnce(&mut Document) -> Result<()>,
+) -> Result<Document> {
+    let mut after = before.clone();
+    edit(&mut after).map_err(|error| match error.downcast::<config::edit::Unfit>() {
+        Ok(unfit) => anyhow!("{}: {unfit}", target.path.display()),
+        Err(error) => error,
+    })?;
+    if *before != after {
+        refuse_new_problems(stand, target, before, &after)?;
+    }
+    Ok(after)
+}
+
+/// Refuses an edit that makes something wrong. What was wrong before, such as a key that only a later squire knows,
+/// stays as it is.
+fn refuse_new_problems(stand: &Stand, target: &Target, before: &Document, after: &Document) -> Result<()> {
+    let known = problems(stand, target, before)?;
+    let mut new = problems(stand, target, after)?;
+    new.retain(|problem| !known.iter().any(|known| known.message == problem.message));
+    if new.is_empty() {
+        return Ok(());
+    }
+    Err(anyhow!("nothing was changed, as this would be wrong:\n{}", Problems(new)))
+}
+
+/// What is wrong with the layers where a file holds this text.
+fn problems(stand: &Stand, target: &Target, document: &Document) -> Result<Vec<Problem>> {
+    let mut project = stand.project.clone();
+    if let (Some(project), true) = (&mut project, target.layer.is_project()) {
+        project.declares_in = target.path.parent().map(Into::into);
+    }
+    let sources = Sources {
+        config: &stand.directories.config,
+        project: project.as_ref(),
+        managed: MANAGED_POLICY.as_ref(),
+    };
+    let loaded = config::load_with(sources, Some((&target.path, document.text().as_bytes())));
+    let resolved = loaded.and_then(|layers| {
+        everything(&layers, &Standings::new(), &|transport: &Transport| transport.remote().is_some())
+    });
+    match resolved {
+        Err(error) => Ok(error.downcast::<Problems>()?.0),
+        // A repository's mistakes are notes for everybody else.
+        Ok(resolution) => Ok(resolution
+            .notes
+            .into_iter()
+            .filter(|note| note.code == Code::ProjectFile)
+            .map(|note| of_note(note, project.as_ref()))
+            .collect()),
+    }
+}
+
+fn of_note(note: squire_strategies::Note, project: Option<&Project>) -> Problem {
+    let place = note.place.as_ref();
+    let (line, column) = place.and_then(|place| place.position).unwrap_or((1, 1));
+    let file =
+        project.map(|project| project.declares_in.as_ref().unwrap_or(&project.root).join(Project::FILE));
+    Problem {
+        path: place.map_or_else(|| file.unwrap_or_default(), |place| place.path.to_string().into()),
+        place: config::Place { line, column },
+        message: note.sentence,
+        help: note.mend,
+    }
+}
+
+/// The difference in the words of diff(1). A line that surely holds a credential is not shown.
+fn difference(target: &Target, before: &str, after: &str) -> String {
+    if before == after {
+        return String::new();
+    }
+    let path = target.path.display().to_string();
+    let diff = TextDiff::from_lines(before, after);
+    let unified = diff.unified_diff().context_radius(3).header(&path, &path).to_string();
+    let shown = |line: &str| {
+        let (sign, text) = line.split_at(line.chars().next().map_or(0, char::len_utf8));
+        let masked = masked_text(&Text::plain(text));
+        // What is written as a reference stays as it is written.
+        let is_hidden = masked == "***";
+        format!("{sign}{}\n", printable(if is_hidden { &masked } else { text }))
+    };
+    unified.lines().map(shown).collect()
+}

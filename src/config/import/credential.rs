@@ -1,0 +1,50 @@
+//! Which strings of a foreign entry are secrets: these never go into a file of declarations.
+
+use squire_strategies::{Field, Text};
+
+/// What the names of variables end with that hold a secret.
+const ENDINGS: &[&str] = &[
+    "KEY",
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "PASS",
+    "PWD",
+    "PAT",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "AUTH",
+    "COOKIE",
+];
+
+/// Whether a string in the field `key` (of the variable or header `name`) is a secret in clear: by its kind, or by the
+/// name of its variable unless it is plainly a word, a number or a path.
+pub fn is_credential(key: &'static str, name: Option<&str>, value: &str) -> bool {
+    let text = Text::plain(value);
+    Field::of(key, name).holds_credential(&text)
+        || holds_user(value)
+        || key == "env" && name.is_some_and(is_of_secret) && !is_plainly_none(value)
+}
+
+fn is_of_secret(name: &str) -> bool {
+    let last = name.rsplit(['_', '-']).next().unwrap_or_default().to_ascii_uppercase();
+    ENDINGS.iter().any(|ending| last == *ending) || last.ends_with("APIKEY") || last.ends_with("TOKEN")
+}
+
+fn is_plainly_none(value: &str) -> bool {
+    let is_switch = ["", "true", "false", "yes", "no", "none", "null", "on", "off"]
+        .iter()
+        .any(|word| value.eq_ignore_ascii_case(word));
+    let is_number = value.len() <= 6 && value.chars().all(|c| c.is_ascii_digit());
+    let is_path = ["/", "~/", "./", "../"].iter().any(|start| value.starts_with(start));
+    is_switch || is_number || is_path || value.contains("${")
+}
+
+/// Whether an address, of a database perhaps, names a user with a password.
+fn holds_user(value: &str) -> bool {
+    let rest = value.split_once("://").map(|(_, rest)| rest).unwrap_or_default();
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let user = authority.rsplit_once('@').map(|(user, _)| user).unwrap_or_default();
+    user.split_once(':').is_some_and(|(_, password)| !password.is_empty() && !password.contains("${"))
+}
