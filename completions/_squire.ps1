@@ -33,10 +33,18 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             [CompletionResult]::new('probe', 'probe', [CompletionResultType]::ParameterValue, 'Connect to servers as an agent would, and tell which answer, with what, and what it costs')
             [CompletionResult]::new('tools', 'tools', [CompletionResultType]::ParameterValue, 'List the tools of servers, as an agent gets them')
             [CompletionResult]::new('call', 'call', [CompletionResultType]::ParameterValue, 'Call one tool of a server')
+            [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Make a squire.toml to begin with')
+            [CompletionResult]::new('add', 'add', [CompletionResultType]::ParameterValue, 'Add servers: from a command line, an address, or what a README shows')
+            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Take a server out')
+            [CompletionResult]::new('enable', 'enable', [CompletionResultType]::ParameterValue, 'Switch a server on that was switched off')
+            [CompletionResult]::new('disable', 'disable', [CompletionResultType]::ParameterValue, 'Switch a server off')
+            [CompletionResult]::new('set', 'set', [CompletionResultType]::ParameterValue, 'Set a field of a server')
+            [CompletionResult]::new('profile', 'profile', [CompletionResultType]::ParameterValue, 'Make, change and show profiles: named selections of servers')
             [CompletionResult]::new('approve', 'approve', [CompletionResultType]::ParameterValue, 'Let a server run that somebody else declared, after showing all of it')
             [CompletionResult]::new('revoke', 'revoke', [CompletionResultType]::ParameterValue, 'Take approvals back')
             [CompletionResult]::new('secret', 'secret', [CompletionResultType]::ParameterValue, 'Say where the values come from that servers need and nobody else gets; no value is ever shown')
             [CompletionResult]::new('log', 'log', [CompletionResultType]::ParameterValue, 'Tell what agents asked of the servers that they reach through the gateway, call by call')
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show how far each server of each launch has come')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Look at the agents that are here, squire''s own directories, and what launches left')
             [CompletionResult]::new('clean', 'clean', [CompletionResultType]::ParameterValue, 'Clear away what launches left; with --all everything that squire keeps, for uninstalling it')
             [CompletionResult]::new('gateway', 'gateway', [CompletionResultType]::ParameterValue, 'Stand in a server''s place: what agents start')
@@ -116,6 +124,95 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
+        'squire;init' {
+            [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'squire;add' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Take the servers of a JSON snippet, or of stdin where it is `-`')
+            [CompletionResult]::new('--transport', '--transport', [CompletionResultType]::ParameterName, 'How the server is spoken to: http or sse')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'A variable of the server, as in NAME=VALUE; several append')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'A variable of the server, as in NAME=VALUE; several append')
+            [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'A header for a remote server, as in NAME=VALUE; several append')
+            [CompletionResult]::new('--bearer', '--bearer', [CompletionResultType]::ParameterName, 'Send this secret of secrets.toml behind `Bearer `')
+            [CompletionResult]::new('--cwd', '--cwd', [CompletionResultType]::ParameterName, 'Where the program runs')
+            [CompletionResult]::new('--description', '--description', [CompletionResultType]::ParameterName, 'What the server is good for')
+            [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
+            [CompletionResult]::new('--replace', '--replace', [CompletionResultType]::ParameterName, 'Give a server that is there a new definition; its filters and limits stay')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'squire;remove' {
+            [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'squire;enable' {
+            [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'squire;disable' {
+            [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'squire;set' {
+            [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
+            [CompletionResult]::new('--unset', '--unset', [CompletionResultType]::ParameterName, 'Take the field out')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'squire;profile' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('add', 'add', [CompletionResultType]::ParameterValue, 'Make a profile, or add servers to one')
+            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Take servers out of a profile, or all of it')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the profiles')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show one profile and the servers that a launch with it would have')
+            break
+        }
+        'squire;profile;add' {
+            [CompletionResult]::new('--extends', '--extends', [CompletionResultType]::ParameterName, 'A profile whose servers come first; several append')
+            [CompletionResult]::new('--require', '--require', [CompletionResultType]::ParameterName, 'A server without which there is no launch; several append')
+            [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'squire;profile;remove' {
+            [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'squire;profile;list' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'squire;profile;show' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
         'squire;approve' {
             [CompletionResult]::new('--digest', '--digest', [CompletionResultType]::ParameterName, 'Approve without a question, if this is the digest that the question shows')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
@@ -170,6 +267,13 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Go on with every call that comes, until interrupted')
             [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Go on with every call that comes, until interrupted')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the lines of JSON as they were recorded')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'squire;status' {
+            [CompletionResult]::new('--launch', '--launch', [CompletionResultType]::ParameterName, 'Tell of this launch alone, with the time of every step: its id, or how that begins')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break

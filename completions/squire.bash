@@ -16,6 +16,9 @@ _squire() {
             ",$1")
                 cmd="squire"
                 ;;
+            squire,add)
+                cmd="squire__subcmd__add"
+                ;;
             squire,approve)
                 cmd="squire__subcmd__approve"
                 ;;
@@ -34,11 +37,20 @@ _squire() {
             squire,describe)
                 cmd="squire__subcmd__describe"
                 ;;
+            squire,disable)
+                cmd="squire__subcmd__disable"
+                ;;
             squire,doctor)
                 cmd="squire__subcmd__doctor"
                 ;;
+            squire,enable)
+                cmd="squire__subcmd__enable"
+                ;;
             squire,gateway)
                 cmd="squire__subcmd__gateway"
+                ;;
+            squire,init)
+                cmd="squire__subcmd__init"
                 ;;
             squire,launch)
                 cmd="squire__subcmd__launch"
@@ -55,6 +67,12 @@ _squire() {
             squire,probe)
                 cmd="squire__subcmd__probe"
                 ;;
+            squire,profile)
+                cmd="squire__subcmd__profile"
+                ;;
+            squire,remove)
+                cmd="squire__subcmd__remove"
+                ;;
             squire,revoke)
                 cmd="squire__subcmd__revoke"
                 ;;
@@ -64,11 +82,29 @@ _squire() {
             squire,secret)
                 cmd="squire__subcmd__secret"
                 ;;
+            squire,set)
+                cmd="squire__subcmd__set"
+                ;;
             squire,show)
                 cmd="squire__subcmd__show"
                 ;;
+            squire,status)
+                cmd="squire__subcmd__status"
+                ;;
             squire,tools)
                 cmd="squire__subcmd__tools"
+                ;;
+            squire__subcmd__profile,add)
+                cmd="squire__subcmd__profile__subcmd__add"
+                ;;
+            squire__subcmd__profile,list)
+                cmd="squire__subcmd__profile__subcmd__list"
+                ;;
+            squire__subcmd__profile,remove)
+                cmd="squire__subcmd__profile__subcmd__remove"
+                ;;
+            squire__subcmd__profile,show)
+                cmd="squire__subcmd__profile__subcmd__show"
                 ;;
             squire__subcmd__secret,check)
                 cmd="squire__subcmd__secret__subcmd__check"
@@ -89,12 +125,62 @@ _squire() {
 
     case "${cmd}" in
         squire)
-            opts="-h -V --help --version launch describe list show check probe tools call approve revoke secret log doctor clean gateway completions man schema"
+            opts="-h -V --help --version launch describe list show check probe tools call init add remove enable disable set profile approve revoke secret log status doctor clean gateway completions man schema"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__add)
+            opts="-e -h --json --transport --env --header --bearer --cwd --description --replace --layer --dry-run --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --json)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --transport)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -e)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bearer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --description)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --layer)
+                    COMPREPLY=($(compgen -W "user local project" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -214,6 +300,24 @@ _squire() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        squire__subcmd__disable)
+            opts="-h --layer --dry-run --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --layer)
+                    COMPREPLY=($(compgen -W "user local project" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         squire__subcmd__doctor)
             opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -221,6 +325,24 @@ _squire() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__enable)
+            opts="-h --layer --dry-run --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --layer)
+                    COMPREPLY=($(compgen -W "user local project" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -257,6 +379,24 @@ _squire() {
                     ;;
                 --state)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__init)
+            opts="-h --layer --dry-run --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --layer)
+                    COMPREPLY=($(compgen -W "user local project" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -363,6 +503,110 @@ _squire() {
                     ;;
                 --timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__profile)
+            opts="-h --help add remove list show"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__profile__subcmd__add)
+            opts="-h --extends --require --layer --dry-run --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --extends)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --require)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --layer)
+                    COMPREPLY=($(compgen -W "user local project" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__profile__subcmd__list)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__profile__subcmd__remove)
+            opts="-h --layer --dry-run --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --layer)
+                    COMPREPLY=($(compgen -W "user local project" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__profile__subcmd__show)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__remove)
+            opts="-h --layer --dry-run --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --layer)
+                    COMPREPLY=($(compgen -W "user local project" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -486,6 +730,24 @@ _squire() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        squire__subcmd__set)
+            opts="-h --unset --layer --dry-run --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --layer)
+                    COMPREPLY=($(compgen -W "user local project" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         squire__subcmd__show)
             opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -493,6 +755,24 @@ _squire() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__status)
+            opts="-h --launch --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --launch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

@@ -30,10 +30,18 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand probe 'Connect to servers as an agent would, and tell which answer, with what, and what it costs'
             cand tools 'List the tools of servers, as an agent gets them'
             cand call 'Call one tool of a server'
+            cand init 'Make a squire.toml to begin with'
+            cand add 'Add servers: from a command line, an address, or what a README shows'
+            cand remove 'Take a server out'
+            cand enable 'Switch a server on that was switched off'
+            cand disable 'Switch a server off'
+            cand set 'Set a field of a server'
+            cand profile 'Make, change and show profiles: named selections of servers'
             cand approve 'Let a server run that somebody else declared, after showing all of it'
             cand revoke 'Take approvals back'
             cand secret 'Say where the values come from that servers need and nobody else gets; no value is ever shown'
             cand log 'Tell what agents asked of the servers that they reach through the gateway, call by call'
+            cand status 'Show how far each server of each launch has come'
             cand doctor 'Look at the agents that are here, squire''s own directories, and what launches left'
             cand clean 'Clear away what launches left; with --all everything that squire keeps, for uninstalling it'
             cand gateway 'Stand in a server''s place: what agents start'
@@ -104,6 +112,84 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand -h 'Print help'
             cand --help 'Print help'
         }
+        &'squire;init'= {
+            cand --layer 'Edit this file; without it the one where the entry lives'
+            cand --dry-run 'Print the difference, and write nothing'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'squire;add'= {
+            cand --json 'Take the servers of a JSON snippet, or of stdin where it is `-`'
+            cand --transport 'How the server is spoken to: http or sse'
+            cand -e 'A variable of the server, as in NAME=VALUE; several append'
+            cand --env 'A variable of the server, as in NAME=VALUE; several append'
+            cand --header 'A header for a remote server, as in NAME=VALUE; several append'
+            cand --bearer 'Send this secret of secrets.toml behind `Bearer `'
+            cand --cwd 'Where the program runs'
+            cand --description 'What the server is good for'
+            cand --layer 'Edit this file; without it the one where the entry lives'
+            cand --replace 'Give a server that is there a new definition; its filters and limits stay'
+            cand --dry-run 'Print the difference, and write nothing'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'squire;remove'= {
+            cand --layer 'Edit this file; without it the one where the entry lives'
+            cand --dry-run 'Print the difference, and write nothing'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'squire;enable'= {
+            cand --layer 'Edit this file; without it the one where the entry lives'
+            cand --dry-run 'Print the difference, and write nothing'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'squire;disable'= {
+            cand --layer 'Edit this file; without it the one where the entry lives'
+            cand --dry-run 'Print the difference, and write nothing'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'squire;set'= {
+            cand --layer 'Edit this file; without it the one where the entry lives'
+            cand --unset 'Take the field out'
+            cand --dry-run 'Print the difference, and write nothing'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'squire;profile'= {
+            cand -h 'Print help'
+            cand --help 'Print help'
+            cand add 'Make a profile, or add servers to one'
+            cand remove 'Take servers out of a profile, or all of it'
+            cand list 'List the profiles'
+            cand show 'Show one profile and the servers that a launch with it would have'
+        }
+        &'squire;profile;add'= {
+            cand --extends 'A profile whose servers come first; several append'
+            cand --require 'A server without which there is no launch; several append'
+            cand --layer 'Edit this file; without it the one where the entry lives'
+            cand --dry-run 'Print the difference, and write nothing'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'squire;profile;remove'= {
+            cand --layer 'Edit this file; without it the one where the entry lives'
+            cand --dry-run 'Print the difference, and write nothing'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'squire;profile;list'= {
+            cand --json 'Print JSON'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;profile;show'= {
+            cand --json 'Print JSON'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
         &'squire;approve'= {
             cand --digest 'Approve without a question, if this is the digest that the question shows'
             cand -h 'Print help'
@@ -151,6 +237,12 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand -f 'Go on with every call that comes, until interrupted'
             cand --follow 'Go on with every call that comes, until interrupted'
             cand --json 'Print the lines of JSON as they were recorded'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;status'= {
+            cand --launch 'Tell of this launch alone, with the time of every step: its id, or how that begins'
+            cand --json 'Print JSON'
             cand -h 'Print help'
             cand --help 'Print help'
         }

@@ -34,10 +34,18 @@ complete -c squire -n "__fish_squire_needs_command" -f -a "check" -d 'Tell every
 complete -c squire -n "__fish_squire_needs_command" -f -a "probe" -d 'Connect to servers as an agent would, and tell which answer, with what, and what it costs'
 complete -c squire -n "__fish_squire_needs_command" -f -a "tools" -d 'List the tools of servers, as an agent gets them'
 complete -c squire -n "__fish_squire_needs_command" -f -a "call" -d 'Call one tool of a server'
+complete -c squire -n "__fish_squire_needs_command" -f -a "init" -d 'Make a squire.toml to begin with'
+complete -c squire -n "__fish_squire_needs_command" -f -a "add" -d 'Add servers: from a command line, an address, or what a README shows'
+complete -c squire -n "__fish_squire_needs_command" -f -a "remove" -d 'Take a server out'
+complete -c squire -n "__fish_squire_needs_command" -f -a "enable" -d 'Switch a server on that was switched off'
+complete -c squire -n "__fish_squire_needs_command" -f -a "disable" -d 'Switch a server off'
+complete -c squire -n "__fish_squire_needs_command" -f -a "set" -d 'Set a field of a server'
+complete -c squire -n "__fish_squire_needs_command" -f -a "profile" -d 'Make, change and show profiles: named selections of servers'
 complete -c squire -n "__fish_squire_needs_command" -f -a "approve" -d 'Let a server run that somebody else declared, after showing all of it'
 complete -c squire -n "__fish_squire_needs_command" -f -a "revoke" -d 'Take approvals back'
 complete -c squire -n "__fish_squire_needs_command" -f -a "secret" -d 'Say where the values come from that servers need and nobody else gets; no value is ever shown'
 complete -c squire -n "__fish_squire_needs_command" -f -a "log" -d 'Tell what agents asked of the servers that they reach through the gateway, call by call'
+complete -c squire -n "__fish_squire_needs_command" -f -a "status" -d 'Show how far each server of each launch has come'
 complete -c squire -n "__fish_squire_needs_command" -f -a "doctor" -d 'Look at the agents that are here, squire\'s own directories, and what launches left'
 complete -c squire -n "__fish_squire_needs_command" -f -a "clean" -d 'Clear away what launches left; with --all everything that squire keeps, for uninstalling it'
 complete -c squire -n "__fish_squire_needs_command" -f -a "gateway" -d 'Stand in a server\'s place: what agents start'
@@ -82,6 +90,66 @@ complete -c squire -n "__fish_squire_using_subcommand call" -l profile -d 'Narro
 complete -c squire -n "__fish_squire_using_subcommand call" -l agent -d 'Under the filters of this agent' -r
 complete -c squire -n "__fish_squire_using_subcommand call" -l json -d 'Print the result as it came'
 complete -c squire -n "__fish_squire_using_subcommand call" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand init" -l layer -d 'Edit this file; without it the one where the entry lives' -r -f -a "user\t'Your squire.toml'
+local\t'Your own changes for this project, which lie outside it'
+project\t'The project\'s squire.toml'"
+complete -c squire -n "__fish_squire_using_subcommand init" -l dry-run -d 'Print the difference, and write nothing'
+complete -c squire -n "__fish_squire_using_subcommand init" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c squire -n "__fish_squire_using_subcommand add" -l json -d 'Take the servers of a JSON snippet, or of stdin where it is `-`' -r
+complete -c squire -n "__fish_squire_using_subcommand add" -l transport -d 'How the server is spoken to: http or sse' -r
+complete -c squire -n "__fish_squire_using_subcommand add" -s e -l env -d 'A variable of the server, as in NAME=VALUE; several append' -r
+complete -c squire -n "__fish_squire_using_subcommand add" -l header -d 'A header for a remote server, as in NAME=VALUE; several append' -r
+complete -c squire -n "__fish_squire_using_subcommand add" -l bearer -d 'Send this secret of secrets.toml behind `Bearer `' -r
+complete -c squire -n "__fish_squire_using_subcommand add" -l cwd -d 'Where the program runs' -r
+complete -c squire -n "__fish_squire_using_subcommand add" -l description -d 'What the server is good for' -r
+complete -c squire -n "__fish_squire_using_subcommand add" -l layer -d 'Edit this file; without it the one where the entry lives' -r -f -a "user\t'Your squire.toml'
+local\t'Your own changes for this project, which lie outside it'
+project\t'The project\'s squire.toml'"
+complete -c squire -n "__fish_squire_using_subcommand add" -l replace -d 'Give a server that is there a new definition; its filters and limits stay'
+complete -c squire -n "__fish_squire_using_subcommand add" -l dry-run -d 'Print the difference, and write nothing'
+complete -c squire -n "__fish_squire_using_subcommand add" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c squire -n "__fish_squire_using_subcommand remove" -l layer -d 'Edit this file; without it the one where the entry lives' -r -f -a "user\t'Your squire.toml'
+local\t'Your own changes for this project, which lie outside it'
+project\t'The project\'s squire.toml'"
+complete -c squire -n "__fish_squire_using_subcommand remove" -l dry-run -d 'Print the difference, and write nothing'
+complete -c squire -n "__fish_squire_using_subcommand remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c squire -n "__fish_squire_using_subcommand enable" -l layer -d 'Edit this file; without it the one where the entry lives' -r -f -a "user\t'Your squire.toml'
+local\t'Your own changes for this project, which lie outside it'
+project\t'The project\'s squire.toml'"
+complete -c squire -n "__fish_squire_using_subcommand enable" -l dry-run -d 'Print the difference, and write nothing'
+complete -c squire -n "__fish_squire_using_subcommand enable" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c squire -n "__fish_squire_using_subcommand disable" -l layer -d 'Edit this file; without it the one where the entry lives' -r -f -a "user\t'Your squire.toml'
+local\t'Your own changes for this project, which lie outside it'
+project\t'The project\'s squire.toml'"
+complete -c squire -n "__fish_squire_using_subcommand disable" -l dry-run -d 'Print the difference, and write nothing'
+complete -c squire -n "__fish_squire_using_subcommand disable" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c squire -n "__fish_squire_using_subcommand set" -l layer -d 'Edit this file; without it the one where the entry lives' -r -f -a "user\t'Your squire.toml'
+local\t'Your own changes for this project, which lie outside it'
+project\t'The project\'s squire.toml'"
+complete -c squire -n "__fish_squire_using_subcommand set" -l unset -d 'Take the field out'
+complete -c squire -n "__fish_squire_using_subcommand set" -l dry-run -d 'Print the difference, and write nothing'
+complete -c squire -n "__fish_squire_using_subcommand set" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c squire -n "__fish_squire_using_subcommand profile; and not __fish_seen_subcommand_from add remove list show" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand profile; and not __fish_seen_subcommand_from add remove list show" -f -a "add" -d 'Make a profile, or add servers to one'
+complete -c squire -n "__fish_squire_using_subcommand profile; and not __fish_seen_subcommand_from add remove list show" -f -a "remove" -d 'Take servers out of a profile, or all of it'
+complete -c squire -n "__fish_squire_using_subcommand profile; and not __fish_seen_subcommand_from add remove list show" -f -a "list" -d 'List the profiles'
+complete -c squire -n "__fish_squire_using_subcommand profile; and not __fish_seen_subcommand_from add remove list show" -f -a "show" -d 'Show one profile and the servers that a launch with it would have'
+complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from add" -l extends -d 'A profile whose servers come first; several append' -r
+complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from add" -l require -d 'A server without which there is no launch; several append' -r
+complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from add" -l layer -d 'Edit this file; without it the one where the entry lives' -r -f -a "user\t'Your squire.toml'
+local\t'Your own changes for this project, which lie outside it'
+project\t'The project\'s squire.toml'"
+complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from add" -l dry-run -d 'Print the difference, and write nothing'
+complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from remove" -l layer -d 'Edit this file; without it the one where the entry lives' -r -f -a "user\t'Your squire.toml'
+local\t'Your own changes for this project, which lie outside it'
+project\t'The project\'s squire.toml'"
+complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from remove" -l dry-run -d 'Print the difference, and write nothing'
+complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from show" -l json -d 'Print JSON'
+complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand approve" -l digest -d 'Approve without a question, if this is the digest that the question shows' -r
 complete -c squire -n "__fish_squire_using_subcommand approve" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand revoke" -s h -l help -d 'Print help'
@@ -107,6 +175,9 @@ complete -c squire -n "__fish_squire_using_subcommand log" -l lines -d 'Tell the
 complete -c squire -n "__fish_squire_using_subcommand log" -s f -l follow -d 'Go on with every call that comes, until interrupted'
 complete -c squire -n "__fish_squire_using_subcommand log" -l json -d 'Print the lines of JSON as they were recorded'
 complete -c squire -n "__fish_squire_using_subcommand log" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand status" -l launch -d 'Tell of this launch alone, with the time of every step: its id, or how that begins' -r
+complete -c squire -n "__fish_squire_using_subcommand status" -l json -d 'Print JSON'
+complete -c squire -n "__fish_squire_using_subcommand status" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand doctor" -l json -d 'Print JSON'
 complete -c squire -n "__fish_squire_using_subcommand doctor" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand clean" -l all -d 'Remove everything that squire keeps in its state directory; refused while launches run'

@@ -192,8 +192,9 @@ fn number(raw: &str) -> String {
 pub(crate) struct Params<'a> {
     #[serde(borrow, default)]
     pub(crate) name: Option<Text<'a>>,
+    /// Policy does not depend on it: whatever it is, it passes.
     #[serde(borrow, default)]
-    pub(crate) uri: Option<Text<'a>>,
+    pub(crate) uri: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(crate) arguments: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "_meta")]

@@ -248,7 +248,7 @@ impl Relay {
             }
             _ => {
                 let request = || Request { id: id.into(), key: key.clone(), line: line.to_vec() };
-                if let Some(setting) = Setting::of(method, read.uri.as_ref(), request) {
+                if let Some(setting) = Setting::of(method, read.uri, request) {
                     asking.kind = Kind::Set(setting);
                 }
             }

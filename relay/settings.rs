@@ -1,10 +1,12 @@
 //! What an agent has set up in its session, for a server that has forgotten it.
 
 use alloc::collections::BTreeMap;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::message::{Key, Text};
+use serde_json::value::RawValue;
+
+use crate::message::Key;
 
 /// A request that changes what the server says by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,10 +37,10 @@ impl Setting {
     /// The setting that a request of this method makes, if any.
     pub(crate) fn of(
         method: &str,
-        uri: Option<&Text<'_>>,
+        uri: Option<&RawValue>,
         request: impl FnOnce() -> Request,
     ) -> Option<Self> {
-        let uri = || uri.map(|Text(uri)| uri.to_string());
+        let uri = || uri.and_then(|uri| serde_json::from_str::<String>(uri.get()).ok());
         let what = match method {
             "logging/setLevel" => What::Level,
             "resources/subscribe" => What::Subscribe(uri()?),

@@ -150,6 +150,8 @@ fn clean_forgets_and_clean_all_leaves_nothing_but_the_users_own() {
     let gone = test.clone().args(["clean", "--all"]).stdout(
         "\
 removed ~/.local/state/squire/launches
+removed ~/.local/state/squire/past/<private>.json
+removed ~/.local/state/squire/past
 removed ~/.local/state/squire/merges
 removed ~/.local/state/squire
 your servers are in ~/.config/squire, which squire leaves to you

@@ -261,7 +261,7 @@ fn the_record_of_an_ended_agent_is_put_away_by_the_next_launch() {
     let second = test.success();
     let past = format!("state/squire/past/{id}.json");
     let id = second.agent_variable("SQUIRE_LAUNCH").unwrap();
-    assert_eq!(second.files_below("home/.local"), [format!("state/squire/launches/{id}.json"), past]);
+    assert_eq!(second.all_files_below("home/.local"), [format!("state/squire/launches/{id}.json"), past]);
 }
 
 #[test]

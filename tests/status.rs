@@ -14,6 +14,8 @@ command = \"x\"
 disabled = true
 [servers.web]
 url = \"http://127.0.0.1:9/mcp\"
+[profiles.default]
+servers = [\"docs\", \"dead\", \"off\", \"web\"]
 ";
 
 /// What `status --json` tells of the latest launch.
@@ -38,21 +40,20 @@ fn each_server_has_come_as_far_as_was_seen() {
     assert_eq!(launch["agent"], "inspect");
     assert_eq!(launch["process"], Value::Null);
     let expected = [
-        ["squire", "listed", "not-asked"],
         ["docs", "listed", "not-asked"],
         ["dead", "delivered", "ended"],
         ["off", "declared", "disabled"],
         ["web", "delivered", "direct"],
     ];
     assert_eq!(ways(&launch), expected.map(|way| way.map(str::to_owned)));
-    let steps: Vec<&str> = launch["servers"][1]["steps"]
+    let steps: Vec<&str> = launch["servers"][0]["steps"]
         .as_array()
         .unwrap()
         .iter()
         .map(|step| step["step"].as_str().unwrap())
         .collect();
     assert_eq!(steps, ["declared", "resolved", "translated", "delivered", "initialized", "listed"]);
-    let reason = launch["servers"][2]["gap"]["reason"].as_str().unwrap();
+    let reason = launch["servers"][1]["gap"]["reason"].as_str().unwrap();
     assert!(reason.starts_with("it ended with status"), "{reason}");
 }
 
@@ -67,9 +68,9 @@ fn a_launch_is_told_to_people_with_the_time_of_each_step() {
         lines[0].starts_with(&format!("{}  inspect  20", &id[..8])) && lines[0].ends_with("  over"),
         "{listed}"
     );
-    assert_eq!(lines[2], "  docs    listed       no tool of it was called [not-asked]");
-    assert_eq!(lines[4], "  off     declared     disabled in squire.toml [disabled]");
-    assert_eq!(lines.len(), 6);
+    assert_eq!(lines[1], "  docs  listed       no tool of it was called [not-asked]");
+    assert_eq!(lines[3], "  off   declared     disabled in squire.toml [disabled]");
+    assert_eq!(lines.len(), 5);
     let one = test.clone().args(["status", "--launch", &id[..5]]).any_stdout().success().stdout;
     assert!(one.starts_with(&id), "{one}");
     assert_eq!(one.matches("initialized").count(), 2, "{one}");
@@ -77,6 +78,14 @@ fn a_launch_is_told_to_people_with_the_time_of_each_step() {
         .args(["status", "--launch", "x"])
         .stderr("squire: no launch is remembered whose id begins with \"x\": squire status\n")
         .code(1);
+}
+
+/// The built-in server stands between nothing, and tells by itself.
+#[test]
+fn the_built_in_server_is_seen_too() {
+    let test = Test::new();
+    test.clone().args(["launch", "inspect"]).any_stdout().any_stderr().success();
+    assert_eq!(ways(&latest(&test)), [["squire", "listed", "not-asked"].map(str::to_owned)]);
 }
 
 #[test]
@@ -100,7 +109,7 @@ fn b86_a_required_server_that_was_never_initialized_fails_the_launch() {
             .code(125);
         // An agent that failed by itself, or was ended, has said enough.
         launch("exit 7").code(7);
-        launch("signal 9").signal(9);
+        launch("signal KILL").signal(9);
     }
 }
 
@@ -114,6 +123,6 @@ fn old_launches_are_forgotten_with_their_reports() {
     let told: Value = serde_json::from_str(&run.stdout).unwrap();
     let kept = told["launches"].as_array().unwrap().len();
     assert!((50..=60).contains(&kept), "{kept}");
-    let reports = run.files_below("home/.local/state/squire/deliveries").len();
+    let reports = run.all_files_below("home/.local/state/squire/deliveries").len();
     assert!((kept..=60).contains(&reports), "{reports}");
 }

@@ -2,12 +2,15 @@
 
 use std::io;
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::files;
 
 /// The directory of the marks in the state directory; each is a file of a server's name.
 pub(crate) const DIRECTORY: &str = "enabled";
+
+/// The kernel's clock for files may lag behind by as much.
+const COARSE: Duration = Duration::from_millis(20);
 
 /// Tells all gateways of a server, of every launch, to try it again with the next request.
 pub(crate) fn try_again(state: &Path, server: &str) -> io::Result<()> {
@@ -17,5 +20,6 @@ pub(crate) fn try_again(state: &Path, server: &str) -> io::Result<()> {
 /// Whether that was wanted after this time.
 pub(super) fn is_wanted(state: &Path, server: &str, after: SystemTime) -> bool {
     let mark = files::length_and_time(&state.join(DIRECTORY).join(server));
-    mark.is_some_and(|(_, time)| time > after)
+    // The clock of files is a little behind.
+    mark.is_some_and(|(_, time)| time + COARSE > after)
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result};
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
-use squire_relay::{Action, Note, Part, Relay, Spill, Time};
+use squire_relay::{Action, Note, Part, Relay, Spill, Step, Time};
 use tokio::sync::mpsc;
 use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{Instant as Moment, Sleep, sleep_until};
@@ -71,6 +71,7 @@ impl Engine<'_> {
             number: 0,
             start: Instant::now(),
             is_running: false,
+            reached: Vec::new(),
             is_over: false,
             failed: None,
             is_begun: false,
@@ -113,6 +114,8 @@ struct Work<'a> {
     start: Instant,
     /// Whether the latest start has not ended.
     is_running: bool,
+    /// How far the server has newly come.
+    reached: Vec<Step>,
     /// Whether the agent has said all.
     is_over: bool,
     /// When it failed for good.
@@ -132,6 +135,10 @@ impl Work<'_> {
     fn write(&mut self) {
         self.engine.upstream.write();
         self.agent.write();
+        // Nobody waits for what is told of it.
+        for step in self.reached.drain(..) {
+            self.engine.delivery.reached(step);
+        }
     }
 
     fn hear_agent(&mut self, piece: Piece) {
@@ -223,7 +230,7 @@ impl Work<'_> {
                     self.engine.audit.note(&note);
                 }
                 Action::Audit(call) => self.engine.audit.record(call),
-                Action::Reached(step) => self.engine.delivery.reached(step),
+                Action::Reached(step) => self.reached.push(step),
             }
         }
     }

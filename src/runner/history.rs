@@ -43,11 +43,12 @@ struct Record {
     servers: Vec<Recorded>,
 }
 
-/// Adds what a gateway has seen to the reports of its launch.
+/// Adds what a gateway has seen to the reports of its launch. One that is over, or that there never was, has none.
 pub(crate) fn report(state: &Path, launch: &str, report: &Report) -> io::Result<()> {
+    let is_known = || files::exists(&record::directory(state).join(format!("{launch}.json")));
     let (directory, name) = (state.join(REPORTS), reports_of(launch));
     let length = files::length_and_time(&directory.join(&name)).map_or(0, |(length, _)| length);
-    if !is_id(launch) || length > LONGEST {
+    if !is_id(launch) || length > LONGEST || !is_known() {
         return Ok(());
     }
     let line = serde_json::to_string(report).map_err(io::Error::other)?;

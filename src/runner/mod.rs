@@ -140,7 +140,7 @@ pub fn run(
         Ok(exit) if *exit == Exit::DONE => lacking(surroundings, &staged),
         _ => Vec::new(),
     };
-    staged.undo(output);
+    staged.undo(outcome.is_ok(), output);
     for Chain { name, gap, .. } in &lacking {
         let reason = gap.as_ref().map_or("it was not initialized", |gap| &gap.reason);
         output.message(&format!("{name} is required, and the agent never had it: {reason}"));

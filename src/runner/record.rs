@@ -54,6 +54,11 @@ impl Record {
         format!("{}.json", self.id)
     }
 
+    /// Removes it: there was no launch.
+    pub(super) fn remove(self) -> Result<()> {
+        files::remove_private(&self.directory, &self.file()).context("the launch record can't be removed")
+    }
+
     /// Puts it away, at the end of a launch.
     pub(super) fn put_away(self) -> Result<()> {
         let Some(state) = self.directory.parent() else { return Ok(()) };

@@ -28,7 +28,7 @@ impl Staged {
         match staged.fill(plan, surroundings, output) {
             Ok(()) => Ok(staged),
             Err(error) => {
-                staged.undo(output);
+                staged.undo(false, output);
                 Err(error)
             }
         }
@@ -104,12 +104,13 @@ impl Staged {
         self.record.as_ref().map(|record| record.id.as_str())
     }
 
-    /// Puts everything back; what can't be is told.
-    pub(super) fn undo(&mut self, output: Output) {
+    /// Puts everything back; what can't be is told. A launch of which the agent was started is remembered.
+    pub(super) fn undo(&mut self, was_started: bool, output: Output) {
         let merged = self.merged.drain(..).map(|merged| merged.leave(output));
         let private = self.private.take().map(|private| private.remove().context("a private file is left"));
         // The record alone knows of a private file that is left: the next command reads it.
-        let record = self.record.take().filter(|_| !matches!(private, Some(Err(_)))).map(Record::put_away);
+        let record = self.record.take().filter(|_| !matches!(private, Some(Err(_))));
+        let record = record.map(|record| if was_started { record.put_away() } else { record.remove() });
         for error in merged.chain(private).chain(record).filter_map(Result::err) {
             output.message(&format!("{error:#}"));
         }

@@ -457,7 +457,6 @@ impl Run {
     #[track_caller]
     pub(crate) fn state_left(&self) -> Vec<String> {
         let mut files = self.files_below("home/.local");
-        files.retain(|file| !file.starts_with("state/squire/past/"));
         let merges = "state/squire/merges/";
         let journals: Vec<String> = files
             .iter()
@@ -474,8 +473,16 @@ impl Run {
         files
     }
 
-    /// Every file below a directory, for "nothing is left".
+    /// Every file below a directory but what remembers launches, for "nothing is left".
     pub(crate) fn files_below(&self, relative: &str) -> Vec<String> {
+        let mut files = self.all_files_below(relative);
+        let remembers = |file: &String| file.split('/').any(|part| part == "past" || part == "deliveries");
+        files.retain(|file| !remembers(file));
+        files
+    }
+
+    /// Every file below a directory.
+    pub(crate) fn all_files_below(&self, relative: &str) -> Vec<String> {
         let mut files = Vec::new();
         let mut open = vec![self.path(relative)];
         while let Some(directory) = open.pop() {
