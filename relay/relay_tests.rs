@@ -6,7 +6,13 @@ use std::collections::{BTreeMap, BTreeSet as Set};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use std::string::{String, ToString};
+use std::vec::Vec;
+use std::{format, vec};
+
 use super::*;
+use crate::answer::code;
+use crate::policy::{Policy, Spill};
 
 /// Keeps nothing.
 struct Nowhere;
