@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet as Set};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
-use std::{format, vec};
 
 use super::*;
 use crate::answer::code;
@@ -676,7 +676,7 @@ fn how_far_a_server_has_come_is_told_once() {
         keep(relay.from_agent(request(id, "tools/list", "{}").into(), 0));
         keep(relay.from_agent(call(id + 1, "a").into(), 0));
         // An error is no list.
-        let refused = format!(r#"{{"id":{},"error":{{"code":-1,"message":"m"}}}}"#, id);
+        let refused = format!(r#"{{"id":{id},"error":{{"code":-1,"message":"m"}}}}"#);
         let listed = format!(r#"{{"id":{id},"result":{{"tools":[]}}}}"#);
         keep(relay.from_server(if id == 1 { refused } else { listed }.into(), &mut Nowhere, 0));
         keep(relay.from_server(result(id + 1).into(), &mut Nowhere, 0));

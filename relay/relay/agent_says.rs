@@ -246,10 +246,10 @@ impl Relay {
             _ if cancelled.is_some() || is_initialized && !self.hello_is_held() => {}
             State::Idle | State::Failed => self.not_told(1),
             _ if self.held.len() >= HELD_LINES || self.held_bytes() + line.len() > HELD_BYTES => {
-                self.not_told(1)
+                self.not_told(1);
             }
             State::Starting | State::Returning | State::Stopping(_) | State::Waiting(_) => {
-                self.hold(line, None)
+                self.hold(line, None);
             }
         }
     }

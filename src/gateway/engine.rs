@@ -87,7 +87,9 @@ impl Engine<'_> {
                     None => break,
                 },
                 event = coming.recv(), if hears_server => {
-                    event.into_iter().for_each(|event| work.hear_server(event));
+                    if let Some(event) = event {
+                        work.hear_server(event);
+                    }
                     // What came with it goes on with it.
                     while work.agent.takes_more() && let Ok(event) = coming.try_recv() {
                         work.hear_server(event);

@@ -112,8 +112,6 @@ impl Input {
 
 #[cfg(test)]
 mod tests {
-    use std::os::fd::OwnedFd;
-
     use tokio::task::LocalSet;
 
     use super::*;
@@ -169,7 +167,7 @@ mod tests {
             let input = Input::new(input);
             input.queue(Zeroizing::new(vec![b'x'; 200_000]));
             input.write();
-            drop(OwnedFd::from(output.into_nonblocking_fd().unwrap()));
+            drop(output.into_nonblocking_fd().unwrap());
             while input.unsent.get() > 0 {
                 tokio::task::yield_now().await;
             }

@@ -173,24 +173,18 @@ async fn read(mut output: pipe::Receiver, number: u64, events: Events, refusal: 
     let mut cutter = Cutter::new(LINE_LIMIT);
     let mut buffer = vec![0; CHUNK];
     let mut pieces = Vec::new();
-    loop {
-        match next(&mut output, &mut buffer).await {
-            Ok(0) => break,
-            Ok(count) => {
-                cutter.push(buffer.get(..count).unwrap_or_default(), |piece| pieces.push(piece));
-                for piece in pieces.drain(..) {
-                    if let Piece::Line(line) = &piece
-                        && let Some(reason) = line.strip_prefix(&[warden::MARK])
-                    {
-                        *refusal.borrow_mut() = Some(excerpt(reason, REASON));
-                        continue;
-                    }
-                    if events.send((number, FromServer::Said(piece))).await.is_err() {
-                        return;
-                    }
-                }
+    while let Ok(count @ 1..) = next(&mut output, &mut buffer).await {
+        cutter.push(buffer.get(..count).unwrap_or_default(), |piece| pieces.push(piece));
+        for piece in pieces.drain(..) {
+            if let Piece::Line(line) = &piece
+                && let Some(reason) = line.strip_prefix(&[warden::MARK])
+            {
+                *refusal.borrow_mut() = Some(excerpt(reason, REASON));
+                continue;
             }
-            Err(_) => break,
+            if events.send((number, FromServer::Said(piece))).await.is_err() {
+                return;
+            }
         }
     }
     if let Some(piece) = cutter.end() {

@@ -4,7 +4,7 @@
 //! for `squire status`; the rest go, and their reports with them.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Deserialize;
 
@@ -104,8 +104,7 @@ pub(super) fn keep(state: &Path, id: &str) -> io::Result<()> {
 
 /// Removes the reports of launches of which there is no record.
 fn forget_reports(state: &Path) {
-    let known: Vec<String> =
-        [record::directory(state), state.join(PAST)].iter().flat_map(|directory| ids_in(directory)).collect();
+    let known: Vec<String> = [record::directory(state), state.join(PAST)].iter().flat_map(ids_in).collect();
     let directory = state.join(REPORTS);
     for name in files::names_in(&directory).unwrap_or_default() {
         if let Some(id) = name.to_str().and_then(|name| name.strip_suffix(".jsonl"))
@@ -120,8 +119,8 @@ fn reports_of(launch: &str) -> String {
     format!("{launch}.jsonl")
 }
 
-fn ids_in(directory: &PathBuf) -> Vec<String> {
-    let names = files::names_in(directory).unwrap_or_default();
+fn ids_in(directory: impl AsRef<Path>) -> Vec<String> {
+    let names = files::names_in(directory.as_ref()).unwrap_or_default();
     let id = |name: &std::ffi::OsString| {
         name.to_str()?.strip_suffix(".json").filter(|id| is_id(id)).map(str::to_owned)
     };
