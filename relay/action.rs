@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::Time;
+use crate::memory::Learned;
 
 /// One thing to do, in the order in which they are given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,10 @@ pub enum Action {
     Audit(Call),
     /// The server has come so far for the first time.
     Reached(Step),
+    /// The agent is answered from what the server told before; it is started when it is needed.
+    Recalled,
+    /// The server has told something for the first time, or something else than before.
+    Learned(Learned),
 }
 
 /// How far a server has come with its agent: each is told once.
@@ -46,6 +51,8 @@ pub enum Note {
     Unasked(String),
     /// A message that was not passed on, and why.
     Refused(String),
+    /// A definition that is not what was believed: which, and what comes of it.
+    Different(String),
 }
 
 /// A call of a tool, from its request to its answer.

@@ -47,9 +47,9 @@ pub(crate) fn announcing_changes(result: &str) -> Option<String> {
     Some(replaced(result, tools, &announced))
 }
 
-/// The news, for a request `subscriptions/listen` (revision 2026-07-28) of this id, that each list it hears of may be
-/// another one.
-pub(crate) fn changes_for(listen: &[u8], id: &str) -> Vec<Vec<u8>> {
+/// The news, for a request `subscriptions/listen` (revision 2026-07-28) of this id, that each of these lists that it
+/// hears of may be another one.
+pub(crate) fn changes_for(listen: &[u8], id: &str, changed: &[&str]) -> Vec<Vec<u8>> {
     #[derive(Default, Deserialize)]
     #[serde(rename_all = "camelCase", default)]
     struct Wanted {
@@ -79,7 +79,8 @@ pub(crate) fn changes_for(listen: &[u8], id: &str) -> Vec<Vec<u8>> {
         ("prompts", wanted.prompts_list_changed),
         ("resources", wanted.resources_list_changed),
     ];
-    lists.into_iter().filter(|(_, is_wanted)| *is_wanted).map(|(list, _)| news(list)).collect()
+    let is_news = |(list, is_wanted): &(&str, bool)| *is_wanted && changed.contains(list);
+    lists.into_iter().filter(is_news).map(|(list, _)| news(list)).collect()
 }
 
 #[cfg(test)]

@@ -17,11 +17,14 @@ extern crate std;
 
 mod action;
 mod answer;
+mod canonical;
 mod cap;
 mod edit;
 mod hello;
+mod memory;
 mod message;
 mod pending;
+mod pins;
 mod policy;
 mod relay;
 mod settings;
@@ -30,8 +33,13 @@ mod tools;
 
 pub use action::{Action, Call, Note, Outcome, Step};
 pub use answer::{code, server_error, transport_error};
+pub use canonical::{ALGORITHM, hash};
+pub use memory::{
+    Definition, Learned, List, Memory, Page, Told, definitions, hash_of_instructions, instructions,
+};
+pub use pins::{Believed, Hashes, Pin};
 pub use policy::{Allows, Policy, Seal, Spill};
-pub use relay::{Part, Relay};
+pub use relay::{Part, Past, Relay};
 pub use supervision::backoff;
 pub use tools::WITHHELD;
 

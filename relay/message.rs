@@ -197,6 +197,9 @@ pub(crate) struct Params<'a> {
     pub(crate) uri: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(crate) arguments: Option<&'a RawValue>,
+    /// Which page of a list.
+    #[serde(borrow, default)]
+    pub(crate) cursor: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "_meta")]
     pub(crate) meta: Option<Meta<'a>>,
 }
@@ -209,6 +212,10 @@ pub(crate) struct Meta<'a> {
     /// Revision 2026-07-28: the capabilities come with every request.
     #[serde(borrow, default, rename = "io.modelcontextprotocol/clientCapabilities")]
     pub(crate) capabilities: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "io.modelcontextprotocol/clientInfo")]
+    pub(crate) client: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "io.modelcontextprotocol/protocolVersion")]
+    pub(crate) revision: Option<&'a RawValue>,
 }
 
 impl<'a> Params<'a> {

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use crate::Time;
 use crate::message::Key;
+use crate::relay::AskedPage;
 use crate::settings::Setting;
 
 /// What was asked, as far as its answer is treated in its own way.
@@ -15,10 +16,10 @@ pub(crate) enum Kind {
     Initialize,
     /// `initialize` of ours, in the agent's words, to a server that was started again.
     Return,
-    /// `server/discover`.
-    Discover,
-    /// `tools/list`.
-    Tools,
+    /// `server/discover`, of this asker.
+    Discover(String),
+    /// A page of a list.
+    List(AskedPage),
     /// `tools/call`.
     Call(Asked),
     /// `tasks/result`, whose result is that of a call.

@@ -2,10 +2,14 @@
 
 mod agent_says;
 mod life;
+mod looking;
 mod own_answers;
+mod recalling;
 mod server_says;
 mod too_long;
 
+pub(crate) use recalling::AskedPage;
+pub use recalling::Past;
 pub use too_long::Part;
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -20,6 +24,8 @@ use crate::edit::replaced;
 use crate::message::Key;
 use crate::pending::Requests;
 use crate::policy::Policy;
+use crate::relay::looking::Looking;
+use crate::relay::recalling::Recall;
 use crate::relay::too_long::LongLine;
 use crate::settings::Settings;
 use crate::supervision::{State, Supervision};
@@ -50,6 +56,12 @@ pub struct Relay {
     long_lines: [LongLine; 2],
     /// How far the server has come.
     reached: BTreeSet<Step>,
+    /// What it told before, and what was believed of it.
+    recall: Recall,
+    /// The lists that the relay asks for itself,
+    looking: Looking,
+    /// and its requests for them, with their ids as they stand and their ends.
+    looks: BTreeMap<Key, (String, Time)>,
     actions: Vec<Action>,
 }
 
@@ -81,6 +93,9 @@ impl Relay {
             lists: Vec::new(),
             long_lines: Default::default(),
             reached: BTreeSet::new(),
+            recall: Recall::default(),
+            looking: Looking::default(),
+            looks: BTreeMap::new(),
             actions: Vec::new(),
         }
     }
@@ -88,7 +103,8 @@ impl Relay {
     /// When [`Self::tick`] has something to do.
     pub fn wake(&self) -> Option<Time> {
         let restart = if let State::Waiting(until) = self.life.state { Some(until) } else { None };
-        [self.requests.deadline(), restart].into_iter().flatten().min()
+        let look = self.looks.values().map(|(_, deadline)| *deadline).min();
+        [self.requests.deadline(), restart, look].into_iter().flatten().min()
     }
 
     fn done(&mut self) -> Vec<Action> {

@@ -1,4 +1,4 @@
-//! Lists of tools: without those that policy hides.
+//! Lists of tools and prompts: without those that policy hides, or holds back.
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
@@ -9,12 +9,15 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::edit::{Members, replaced, string};
+use crate::memory::List;
 use crate::message::Text;
 
 #[derive(Deserialize)]
 struct Listing<'a> {
     #[serde(borrow, default)]
     tools: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    prompts: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -43,15 +46,20 @@ pub(crate) enum Listed<'a> {
 /// those that are hidden go into the page where that `is_told`.
 pub(crate) fn filter<'a>(
     result: &'a str,
-    allows: &dyn Fn(&str) -> bool,
+    list: List,
+    admits: &mut dyn FnMut(&str, &RawValue) -> bool,
     structured: &mut BTreeSet<String>,
     is_told: bool,
 ) -> Listed<'a> {
     let listing: Listing<'a> = match serde_json::from_str(result) {
         Ok(listing) => listing,
-        Err(error) => return Listed::Refused(alloc::format!("its list of tools is ambiguous: {error}")),
+        Err(error) => {
+            let list = list.member();
+            return Listed::Refused(alloc::format!("its list of {list} is ambiguous: {error}"));
+        }
     };
-    let Some(tools) = listing.tools else { return Listed::Whole };
+    let listed = if list == List::Prompts { listing.prompts } else { listing.tools };
+    let Some(tools) = listed else { return Listed::Whole };
     let Ok(all) = serde_json::from_str::<Vec<&RawValue>>(tools.get()) else { return Listed::Whole };
     let mut kept = Vec::with_capacity(all.len());
     let mut hidden = Vec::new();
@@ -62,11 +70,13 @@ pub(crate) fn filter<'a>(
             hidden.push("null".to_string());
             continue;
         };
-        if !allows(&name) {
+        if !admits(&name, tool) {
             hidden.push(string(&name));
             continue;
         }
-        if output_schema.is_some_and(|schema| schema.get() != "null") {
+        if list != List::Tools {
+            // Only tools have results.
+        } else if output_schema.is_some_and(|schema| schema.get() != "null") {
             structured.insert(name.into_owned());
         } else {
             structured.remove(&*name);
@@ -96,7 +106,7 @@ mod tests {
 
     fn filtered(result: &str) -> String {
         let mut structured = BTreeSet::new();
-        shown(filter(result, &|name| name.starts_with('a'), &mut structured, false))
+        shown(filter(result, List::Tools, &mut |name, _| name.starts_with('a'), &mut structured, false))
     }
 
     fn shown(listed: Listed<'_>) -> String {
@@ -109,7 +119,9 @@ mod tests {
 
     #[test]
     fn who_may_know_is_told_what_is_hidden() {
-        let told = |page| shown(filter(page, &|name| name.starts_with('a'), &mut BTreeSet::new(), true));
+        let told = |page| {
+            shown(filter(page, List::Tools, &mut |name, _| name.starts_with('a'), &mut BTreeSet::new(), true))
+        };
         assert_eq!(
             told(r#"{"tools":[{"name":"a", "n":1.0},{"name":"b\u0031"},{}],"nextCursor":"n"}"#),
             r#"{"tools":[{"name":"a", "n":1.0}],"nextCursor":"n","_meta":{"squire/withheld":["b1",null]}}"#

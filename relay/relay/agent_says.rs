@@ -6,14 +6,16 @@ use alloc::vec::Vec;
 
 use serde_json::value::RawValue;
 
-use super::{Held, Hello, PATIENCE, Relay, with_id};
+use super::{AskedPage, Held, Hello, PATIENCE, Relay, with_id};
 use crate::Time;
 use crate::action::{Action, Note, Outcome};
 use crate::answer::{self, Completed, code};
 use crate::edit::{replaced, string};
 use crate::hello;
-use crate::message::{self, About, Key, Message, Params, Text};
+use crate::memory::{self, List};
+use crate::message::{self, About, Key, Message, Meta, Params, Text};
 use crate::pending::{Asked, Kind, Pending};
+use crate::pins;
 use crate::settings::{Request, Setting};
 use crate::supervision::State;
 
@@ -41,8 +43,14 @@ impl Relay {
             }
             Message::Request { id, method, params } => {
                 let (id, key) = (answer::raw(id), Key::of(id));
+                let is_ping = method == "ping";
                 match self.asked(&id, &key, &method, params, &line, now) {
-                    Ok((kind, rewritten)) => self.pass_on(id, key, kind, rewritten.unwrap_or(line), now),
+                    Ok((asking, rewritten)) => {
+                        let line = rewritten.unwrap_or(line);
+                        if !self.recalled(&id, &asking.kind, is_ping, &line) {
+                            self.pass_on(id, key, asking, line, now);
+                        }
+                    }
                     Err(refusal) => self.refuse(&id, refusal, now),
                 }
             }
@@ -94,7 +102,7 @@ impl Relay {
         line: &[u8],
         now: Time,
     ) -> Result<(Asking, Option<Vec<u8>>), Refusal> {
-        if self.requests.has(key) {
+        if self.requests.has(key) || self.looks.contains_key(key) {
             return Err(Refusal::Flawed("its id is that of a request that is not answered yet".into()));
         }
         let read = Params::read(params).map_err(Refusal::Flawed)?;
@@ -119,14 +127,20 @@ impl Relay {
                 self.hello = Some(Hello { line, id: id.into(), key: key.clone() });
                 self.initialized = None;
                 self.settings.clear();
+                self.recall.asker = memory::asker([params]);
                 asking.kind = Kind::Initialize;
                 asking.wait = Some(self.policy.startup_timeout);
             }
             "server/discover" => {
-                asking.kind = Kind::Discover;
+                asking.kind = Kind::Discover(self.asker(&meta));
                 asking.wait = Some(self.policy.startup_timeout);
             }
-            "tools/list" => asking.kind = Kind::Tools,
+            "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list" => {
+                if let Some(list) = List::of(method) {
+                    let cursor = memory::cursor(read.cursor);
+                    asking.kind = Kind::List(AskedPage { list, cursor, asker: self.asker(&meta) });
+                }
+            }
             "tools/call" => {
                 let Some(Text(tool)) = read.name else {
                     return Err(Refusal::Flawed("tools/call needs the name of a tool".into()));
@@ -136,7 +150,18 @@ impl Relay {
                 if !(self.policy.allows)(&asked.tool) {
                     return Err(Refusal::Hidden(asked));
                 }
+                if self.has_seen_tools()
+                    && let Some(why) = self.held_back(&asked)
+                {
+                    return Err(Refusal::HeldBack(asked, why));
+                }
                 asking.kind = Kind::Call(asked);
+            }
+            "prompts/get" => {
+                let name = read.name.map(|Text(name)| name.into_owned()).unwrap_or_default();
+                if let Some(why) = self.recall.pins.reason(pins::Kind::Prompt, &name, &self.policy.name) {
+                    return Err(Refusal::Flawed(why));
+                }
             }
             "tasks/result" => {
                 // It is answered when the task is done, however long that takes.
@@ -179,7 +204,32 @@ impl Relay {
                 self.act(Action::ToAgent(answer::error(Some(id), code::POLICY, &sentence, Completed::No)));
                 self.audit(asked, Outcome::Refused, 0, now);
             }
+            Refusal::HeldBack(asked, why) => {
+                let sentence = format!("squire: {why}");
+                self.act(Action::ToAgent(answer::error(Some(id), code::POLICY, &sentence, Completed::No)));
+                self.audit(asked, Outcome::Refused, 0, now);
+            }
         }
+    }
+
+    /// Why a call is not passed on because of what its tool has become.
+    pub(super) fn held_back(&self, asked: &Asked) -> Option<String> {
+        self.recall.pins.reason(pins::Kind::Tool, &asked.tool, &self.policy.name)
+    }
+
+    /// Who asks: revision 2026-07-28 says it with every request, the others said it at the beginning.
+    fn asker(&self, meta: &Meta<'_>) -> String {
+        let says = [meta.revision, meta.client, meta.capabilities];
+        if says.iter().any(Option::is_some) { memory::asker(says) } else { self.recall.asker.clone() }
+    }
+
+    /// The same of a whole line.
+    pub(super) fn asker_of(&self, line: &[u8]) -> String {
+        let params = match message::read(line) {
+            Message::Request { params, .. } => Params::read(params).unwrap_or_default(),
+            _ => Params::default(),
+        };
+        self.asker(&params.meta.unwrap_or_default())
     }
 
     /// Gives a request to the server, now or once it is there.
@@ -191,6 +241,12 @@ impl Relay {
         let deadline = asking.wait.map(|wait| now.saturating_add(wait));
         let mut pending = Pending::new(id, asking.kind, deadline, asking.progress);
         match self.life.state {
+            State::Up if self.waits_for_a_look(&pending.kind) => {
+                self.requests.insert(key.clone(), pending);
+                self.look_at_tools(&line);
+                self.hold(line, Some(key));
+                self.look_on(now);
+            }
             State::Up => {
                 pending.is_sent = true;
                 self.requests.insert(key, pending);
@@ -279,4 +335,6 @@ struct Asking {
 enum Refusal {
     Flawed(String),
     Hidden(Asked),
+    /// Its tool is not what it was, for this reason.
+    HeldBack(Asked, String),
 }

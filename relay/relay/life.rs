@@ -9,6 +9,7 @@ use crate::Time;
 use crate::action::{Action, Outcome};
 use crate::answer::{self, code};
 use crate::hello;
+use crate::memory::List;
 use crate::pending::{Kind, Pending};
 use crate::settings::Request;
 use crate::supervision::State;
@@ -24,8 +25,12 @@ impl Relay {
             self.act(Action::ToServer(line));
         }
         self.set_again();
+        // What the agent was told before the first start is looked at, and it is told what is different.
+        let is_looked_at = self.is_recalled() && !self.life.has_ended_before();
         self.up(now);
-        self.tell_changes();
+        if !is_looked_at {
+            self.tell_changes();
+        }
     }
 
     /// The way to the server has begun a session of its own again: as the server knows nothing of the agent's any more,
@@ -50,9 +55,20 @@ impl Relay {
 
     /// Tells the agent that each list may be another one: in its session, or on each of its subscriptions.
     fn tell_changes(&mut self) {
+        // A subscription says itself what it hears of.
+        let lists = match &self.hello {
+            None => alloc::vec!["tools", "prompts", "resources"],
+            Some(_) if self.lists.is_empty() => alloc::vec!["tools"],
+            Some(_) => self.lists.clone(),
+        };
+        self.tell_changed(&lists);
+    }
+
+    /// The same of these lists.
+    pub(super) fn tell_changed(&mut self, lists: &[&'static str]) {
         if self.hello.is_none() {
             let listening = self.requests.all().filter_map(|pending| match &pending.kind {
-                Kind::Listen(line) => Some(hello::changes_for(line, &pending.id)),
+                Kind::Listen(line) => Some(hello::changes_for(line, &pending.id, lists)),
                 _ => None,
             });
             for line in listening.flatten().collect::<Vec<_>>() {
@@ -60,7 +76,6 @@ impl Relay {
             }
             return;
         }
-        let lists = if self.lists.is_empty() { alloc::vec!["tools"] } else { self.lists.clone() };
         for list in lists {
             let method = format!("notifications/{list}/list_changed");
             self.act(Action::ToAgent(answer::notification(&method)));
@@ -70,12 +85,33 @@ impl Relay {
     fn up(&mut self, now: Time) {
         self.life.state = State::Up;
         self.life.began(now);
+        self.release(now);
+    }
+
+    /// Lets go what may go by now of what is held.
+    pub(super) fn release(&mut self, now: Time) {
         for Held { line, key } in core::mem::take(&mut self.held) {
-            if let Some(pending) = key.and_then(|key| self.requests.get_mut(&key)) {
-                pending.is_sent = true;
+            let Some(key) = key else {
+                self.act(Action::ToServer(line));
+                continue;
+            };
+            let kind = self.requests.get_mut(&key).map(|pending| pending.kind.clone());
+            if kind.as_ref().is_some_and(|kind| self.waits_for_a_look(kind)) {
+                self.look_at_tools(&line);
+                self.hold(line, Some(key));
+            } else if let Some(Kind::Call(asked)) = &kind
+                && let Some(why) = self.held_back(asked)
+                && let Some(pending) = self.requests.take(&key)
+            {
+                self.fail(pending, code::POLICY, &why, Outcome::Refused, 0, now);
+            } else {
+                if let Some(pending) = self.requests.get_mut(&key) {
+                    pending.is_sent = true;
+                }
+                self.act(Action::ToServer(line));
             }
-            self.act(Action::ToServer(line));
         }
+        self.look_on(now);
     }
 
     /// The server runs: what is written to it arrives.
@@ -111,6 +147,7 @@ impl Relay {
         };
         self.life.ended(reason, now);
         self.asked_of_agent.clear();
+        self.look_no_more();
         for (key, pending) in self.requests.drain(|pending| pending.is_sent) {
             match pending.kind {
                 Kind::Return | Kind::Again | Kind::Cancelled => {}
@@ -121,7 +158,7 @@ impl Relay {
                 }
                 Kind::Initialize => self.stand_in(&pending.id, now),
                 // It never was in a session: the agent is told why where it asks first.
-                Kind::Tools if self.lists.is_empty() => {
+                Kind::List(page) if page.list == List::Tools && self.lists.is_empty() => {
                     self.list_nothing(&pending.id);
                 }
                 _ => {
@@ -182,6 +219,7 @@ impl Relay {
             self.life.state = State::Starting;
             self.act(Action::Start);
         }
+        self.look_times_out(now);
         let is_over = |pending: &Pending| pending.deadline.is_some_and(|deadline| deadline <= now);
         for (key, pending) in self.requests.drain(is_over) {
             self.let_go(&key);
@@ -197,7 +235,7 @@ impl Relay {
         };
         match pending.kind {
             Kind::Cancelled | Kind::Again => {}
-            Kind::Initialize | Kind::Return | Kind::Discover => {
+            Kind::Initialize | Kind::Return | Kind::Discover(_) => {
                 let reason = format!(
                     "it did not answer within {}; startup_timeout gives it longer",
                     seconds(self.policy.startup_timeout)
@@ -209,7 +247,7 @@ impl Relay {
                 };
                 match pending.kind {
                     Kind::Initialize => self.stand_in(&pending.id, now),
-                    Kind::Discover => {
+                    Kind::Discover(_) => {
                         let sentence = format!("{}: {}", self.policy.name, self.life.reason);
                         self.fail(pending, code::SERVER, &sentence, Outcome::Broken, 0, now);
                     }

@@ -10,6 +10,7 @@ use crate::Time;
 use crate::action::{Action, Call, Outcome};
 use crate::answer::{self, Completed, code};
 use crate::edit::string;
+use crate::memory::List;
 use crate::message::{self, Message, Text};
 use crate::pending::{Asked, Kind, Pending};
 
@@ -22,13 +23,13 @@ impl Relay {
         match pending.kind {
             Kind::Initialize => self.stand_in(&id, now),
             // The agent was told that there are no tools, and why.
-            Kind::Tools if self.lists.is_empty() => {
+            Kind::List(page) if page.list == List::Tools && self.lists.is_empty() => {
                 self.list_nothing(&id);
             }
             Kind::Other
             | Kind::Set(_)
-            | Kind::Tools
-            | Kind::Discover
+            | Kind::List(_)
+            | Kind::Discover(_)
             | Kind::Task
             | Kind::TaskResult
             | Kind::Call(_)

@@ -2,20 +2,24 @@
 
 use alloc::borrow::Cow;
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Relay, with_id};
+use super::{AskedPage, Relay, with_id};
 use crate::Time;
 use crate::action::{Action, Note, Outcome, Step};
 use crate::answer::{self, Completed, code};
+use crate::canonical::hash;
 use crate::cap::cap;
 use crate::edit::{Members, replaced};
 use crate::hello;
+use crate::memory::List;
 use crate::message::{self, About, Key, Message, Text};
 use crate::pending::{Kind, Pending};
+use crate::pins;
 use crate::policy::{Policy, Spill};
 use crate::tools::{self, Listed};
 
@@ -73,11 +77,14 @@ impl Relay {
                             self.asked_of_agent.remove(&Key::of(request));
                         }
                     }
-                    _ => {}
+                    _ => self.forget_pages(&method),
                 }
                 self.act(Action::ToAgent(line));
             }
             Message::Response { id, outcome } => {
+                if self.looked(&Key::of(id), outcome, now) {
+                    return;
+                }
                 let Some(pending) = self.requests.take(&Key::of(id)) else {
                     self.act(Action::Note(Note::Unasked(answer::raw(id))));
                     return;
@@ -112,6 +119,9 @@ impl Relay {
         now: Time,
     ) -> Answer {
         if pending.kind == Kind::Return {
+            if let Ok(result) = outcome {
+                self.greeted_again(result);
+            }
             return Answer::Swallowed;
         }
         if pending.kind == Kind::Again {
@@ -152,18 +162,32 @@ impl Relay {
             return Answer::Given;
         }
         let new = match &pending.kind {
-            Kind::Initialize | Kind::Discover => {
-                self.remember_lists(result);
-                hello::announcing_changes(result.get()).map(Cow::Owned)
+            Kind::Initialize => {
+                let asker = self.recall.asker.clone();
+                self.learn_greeting(&asker, result.get());
+                self.greeted(result).map(Cow::Owned)
             }
-            Kind::Tools => match self.filter_tools(result) {
-                Listed::Whole => None,
-                Listed::Fewer(fewer) => Some(fewer),
-                Listed::Refused(why) => {
-                    self.fail(pending, code::RELAY, &why, Outcome::Error, line.len(), now);
-                    return Answer::Given;
+            Kind::Discover(asker) => {
+                self.learn_greeting(asker, result.get());
+                self.greeted(result).map(Cow::Owned)
+            }
+            Kind::List(page) => {
+                let listed = self.listed(page.list, result);
+                match listed {
+                    Listed::Refused(why) => {
+                        self.fail(pending, code::RELAY, &why, Outcome::Error, line.len(), now);
+                        return Answer::Given;
+                    }
+                    Listed::Whole => {
+                        self.learn_page(page, result.get(), now);
+                        None
+                    }
+                    Listed::Fewer(fewer) => {
+                        self.learn_page(page, result.get(), now);
+                        Some(fewer)
+                    }
                 }
-            },
+            }
             Kind::Call(asked) => {
                 let is_structured = self.structured.contains(&asked.tool);
                 cap(result.get(), self.policy.result_limit, is_structured, spill).map(Cow::Owned)
@@ -191,8 +215,8 @@ impl Relay {
             }
         };
         let step = match &pending.kind {
-            Kind::Initialize | Kind::Discover => Some(Step::Initialized),
-            Kind::Tools => Some(Step::Listed),
+            Kind::Initialize | Kind::Discover(_) => Some(Step::Initialized),
+            Kind::List(AskedPage { list: List::Tools, .. }) => Some(Step::Listed),
             Kind::Call(_) => Some(Step::Called),
             _ => None,
         };
@@ -207,9 +231,55 @@ impl Relay {
         answer
     }
 
-    fn filter_tools<'a>(&mut self, result: &'a RawValue) -> Listed<'a> {
-        let Policy { allows, tells_withheld, .. } = &self.policy;
-        tools::filter(result.get(), allows, &mut self.structured, *tells_withheld)
+    /// A page of a list, without what policy hides or holds back.
+    pub(super) fn listed<'a>(&mut self, list: List, result: &'a RawValue) -> Listed<'a> {
+        let kind = match list {
+            List::Tools => pins::Kind::Tool,
+            List::Prompts if self.recall.pins.are_on() => pins::Kind::Prompt,
+            _ => return Listed::Whole,
+        };
+        let Policy { allows, tells_withheld, name: server, .. } = &self.policy;
+        let pins = &mut self.recall.pins;
+        let mut different = Vec::new();
+        let mut admits = |name: &str, definition: &RawValue| {
+            if kind == pins::Kind::Tool && !allows(name) {
+                return false;
+            }
+            if !pins.are_on() {
+                return true;
+            }
+            let (difference, is_held) = pins.look(kind, name, &hash(definition));
+            different.extend(
+                difference.map(|difference| pins.told(Some(kind), Some(name), difference, server)),
+            );
+            !is_held
+        };
+        let is_told = *tells_withheld && kind == pins::Kind::Tool;
+        let listed = tools::filter(result.get(), list, &mut admits, &mut self.structured, is_told);
+        for sentence in different {
+            self.act(Action::Note(Note::Different(sentence)));
+        }
+        listed
+    }
+
+    /// A greeting as the agent gets it; `None` where that is as it is.
+    pub(super) fn greeted(&mut self, result: &RawValue) -> Option<String> {
+        self.remember_lists(result);
+        let is_held = self.look_at_instructions(result.get());
+        let without = is_held.then(|| Some(Members::read(result.get())?.without("instructions"))).flatten();
+        let announced = hello::announcing_changes(without.as_deref().unwrap_or(result.get()));
+        announced.or(without)
+    }
+
+    /// A greeting that no agent waits for.
+    fn greeted_again(&mut self, result: &RawValue) {
+        let asker = self.recall.asker.clone();
+        self.learn_greeting(&asker, result.get());
+        self.remember_lists(result);
+        self.look_at_instructions(result.get());
+        if self.reached.insert(Step::Initialized) {
+            self.act(Action::Reached(Step::Initialized));
+        }
     }
 
     fn remember_lists(&mut self, result: &RawValue) {
