@@ -184,7 +184,10 @@ mod tests {
                 proptest::collection::vec(inner.clone(), 1..4).prop_map(Value::from),
                 proptest::collection::btree_map(word, inner.clone(), 1..4)
                     .prop_map(|members| Value::Object(members.into_iter().collect())),
-                (proptest::collection::btree_set(word, 1..4), proptest::collection::btree_map(word, inner, 1..3))
+                (
+                    proptest::collection::btree_set(word, 1..4),
+                    proptest::collection::btree_map(word, inner, 1..3)
+                )
                     .prop_map(|(required, properties)| json!({
                         "type": "object", "required": required.into_iter().collect::<Vec<_>>(),
                         "properties": properties.into_iter().collect::<Map<_, _>>(),
@@ -204,10 +207,16 @@ mod tests {
                 let mut turned: Vec<_> = members.iter().collect();
                 turned.reverse();
                 let set = |key: &str, value: &Value| {
-                    let plain = value.as_array().is_some_and(|all| all.iter().all(|v| !v.is_object() && !v.is_array()));
+                    let plain = value
+                        .as_array()
+                        .is_some_and(|all| all.iter().all(|v| !v.is_object() && !v.is_array()));
                     plain && SETS.contains(&key)
                 };
-                turned.into_iter().map(|(key, value)| (key.clone(), reordered(value, set(key, value)))).collect::<Map<_, _>>().into()
+                turned
+                    .into_iter()
+                    .map(|(key, value)| (key.clone(), reordered(value, set(key, value))))
+                    .collect::<Map<_, _>>()
+                    .into()
             }
             Value::Array(values) => {
                 let mut values: Vec<Value> = values.iter().map(|value| reordered(value, false)).collect();

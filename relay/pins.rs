@@ -163,7 +163,13 @@ impl Pins {
     }
 
     /// The word of a difference for people.
-    pub(crate) fn told(&self, kind: Option<Kind>, name: Option<&str>, difference: Difference, server: &str) -> String {
+    pub(crate) fn told(
+        &self,
+        kind: Option<Kind>,
+        name: Option<&str>,
+        difference: Difference,
+        server: &str,
+    ) -> String {
         sentence(kind.map_or("instructions", Kind::as_str), name, difference, self.pin, server)
     }
 }
@@ -178,7 +184,9 @@ fn sentence(what: &str, name: Option<&str>, difference: Difference, pin: Pin, se
         Difference::Changed => "has changed since it was first seen",
     };
     match pin {
-        Pin::Block => format!("{subject} {happened}, and is held back until the user has approved it: squire approve {server}"),
+        Pin::Block => format!(
+            "{subject} {happened}, and is held back until the user has approved it: squire approve {server}"
+        ),
         Pin::Off | Pin::Warn => format!("{subject} {happened}; squire approve {server} shows it"),
     }
 }
@@ -213,7 +221,8 @@ mod tests {
 
     #[test]
     fn without_pins_whatever_is_told_is_believed() {
-        let mut pins = Pins::new(Pin::Off, Believed { tools: Some(hashes(&[("a", "1")])), ..Believed::default() });
+        let mut pins =
+            Pins::new(Pin::Off, Believed { tools: Some(hashes(&[("a", "1")])), ..Believed::default() });
         assert_eq!(pins.look(Kind::Tool, "a", "2"), (None, false));
         pins.learn(Kind::Tool, &hashes(&[("a", "2")]));
         assert_eq!(pins.believed.tools, Some(hashes(&[("a", "2")])));

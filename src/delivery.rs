@@ -87,10 +87,15 @@ pub(crate) mod code {
     pub(crate) const ENDED: &str = "ended";
     /// The agent has not asked for it.
     pub(crate) const NOT_ASKED: &str = "not-asked";
+    /// The agent was answered from what the server told before: it is started when it is needed.
+    pub(crate) const FROM_RECORD: &str = "from-record";
+    /// A tool, a prompt or the instructions are not what they were: noted, or held back.
+    pub(crate) const DIFFERENT: &str = "different";
 
     /// All of them.
     #[cfg(test)]
-    pub(crate) const ALL: [&str; 5] = [DIRECT, NOT_STARTED, REFUSED, ENDED, NOT_ASKED];
+    pub(crate) const ALL: [&str; 7] =
+        [DIRECT, NOT_STARTED, REFUSED, ENDED, NOT_ASKED, FROM_RECORD, DIFFERENT];
 }
 
 /// A server in the record of a launch.
@@ -121,6 +126,8 @@ pub(crate) struct Chain {
     pub(crate) steps: Vec<Reached>,
     /// Why the next one was not, or not yet.
     pub(crate) gap: Option<Gap>,
+    /// What of it is not what it was when it was seen first, in sentences.
+    pub(crate) different: Vec<String>,
 }
 
 /// A step and when it was reached.
@@ -148,9 +155,17 @@ impl Chain {
             }
         }
         steps.sort_by_key(|reached| reached.step);
-        let gap = Self::gap(recorded, &steps, &of_server);
+        let is_different =
+            |report: &&&Report| matches!(&report.gap, Some(gap) if gap.code == code::DIFFERENT);
+        let (different, others): (Vec<&Report>, Vec<&Report>) =
+            of_server.iter().partition(|report| is_different(&report));
+        let mut sentences: Vec<String> =
+            different.into_iter().filter_map(|report| Some(report.gap.clone()?.reason)).collect();
+        sentences.sort();
+        sentences.dedup();
+        let gap = Self::gap(recorded, &steps, &others);
         let Recorded { name, transport, route, .. } = recorded.clone();
-        Self { name, transport, route, steps, gap }
+        Self { name, transport, route, steps, gap, different: sentences }
     }
 
     fn gap(recorded: &Recorded, steps: &[Reached], reports: &[&Report]) -> Option<Gap> {
@@ -222,9 +237,12 @@ mod tests {
         expect(Some(report(8, Some(Step::Listed), None)), Step::Listed, Some(code::NOT_ASKED));
         expect(Some(report(9, Some(Step::Called), None)), Step::Called, None);
         expect(Some(report(10, None, Some(code::ENDED))), Step::Called, Some(code::ENDED));
+        // What differs is no gap.
+        expect(Some(report(11, None, Some(code::DIFFERENT))), Step::Called, Some(code::ENDED));
         // It is there again, and the times are those of the first time.
         expect(Some(report(11, Some(Step::Initialized), None)), Step::Called, None);
-        let steps = Chain::of(&through, 5, &reports).steps;
+        let Chain { steps, different, .. } = Chain::of(&through, 5, &reports);
+        assert_eq!(different, ["r"]);
         assert_eq!(steps.iter().map(|reached| reached.time).collect::<Vec<_>>(), [5, 5, 5, 5, 7, 8, 9]);
     }
 

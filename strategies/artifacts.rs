@@ -166,7 +166,7 @@ codes! {
     /// A reference that can't be resolved, and `--allow-missing`.
     Unresolved = "unresolved" LeftOut,
     /// The declaration needs what no gateway does yet.
-    NeedsRelay = "needs-relay" LeftOut,
+    NeedsGateway = "needs-gateway" LeftOut,
     /// The agent does not speak the server's transport.
     Transport = "transport" LeftOut,
     /// The agent's own configuration has a server of this name, and the agent would mix the two.

@@ -73,7 +73,12 @@ fn of_servers() -> Vec<Case> {
             &format!("{program}disabled = true\n[profiles.default]\nservers = [\"x\"]\n"),
         ),
         case("policy", "warning", (1, 10), &format!("{program}[policy]\ndeny_servers = [\"x\"]\n")),
-        case("needs-relay", "warning", (1, 10), &format!("{web}pin = \"block\"\n")),
+        case(
+            "needs-gateway",
+            "warning",
+            (1, 10),
+            &format!("{web}route = \"direct\"\n[agents.codex]\ntools.x = {{ deny = [\"a\"] }}\n"),
+        ),
         case("transport", "warning", (1, 10), &format!("{web}transport = \"sse\"\nroute = \"direct\"\n")),
         case("inexpressible", "warning", (1, 10), "[servers.x]\nurl = \"https://h.example.com/$${x}\"\n"),
         case("exposed", "warning", (1, 10), &format!("{web}headers = {{ X-Key = \"v\" }}\n")),

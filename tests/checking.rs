@@ -438,9 +438,7 @@ fn programs_and_directories_that_are_not_there() {
 /// Nothing is looked up for a server that would not run, a repository's first of all.
 #[test]
 fn what_does_not_run_is_not_looked_up() {
-    for server in
-        ["disabled = true", "trust = \"community\"", "pin = \"block\"", "env = { A = \"${env:NOPE}\" }"]
-    {
+    for server in ["disabled = true", "trust = \"community\"", "env = { A = \"${env:NOPE}\" }"] {
         let run = check(&format!("[servers.x]\ncommand = \"nowhere\"\ncwd = \"~/nowhere\"\n{server}\n"))
             .any_stdout()
             .ends()

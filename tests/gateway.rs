@@ -371,11 +371,6 @@ fn a_directory_that_is_not_there() {
 fn a_server_that_is_not_declared_or_not_on() {
     stands_in(fake(""), "b", "it is not declared in <T>/home/.config/squire/squire.toml");
     stands_in(fake("disabled = true\n"), "a", "disabled in squire.toml");
-    stands_in(
-        fake("pin = \"block\"\n"),
-        "a",
-        "pin needs what the gateway of this version of squire does not have yet",
-    );
     stands_in(Test::new(), "a", "it is not declared in <T>/home/.config/squire/squire.toml");
 }
 
@@ -460,7 +455,7 @@ fn the_built_in_server_under_a_launch() {
             .config(
                 "[servers.docs]\nurl = \"https://docs.example.com/mcp\"\ndescription = \"the docs\"\n\
                  [servers.db]\ncommand = \"db\"\nenv = { T = \"${env:GITHUB_TOKEN}\" }\n\
-                 [servers.wiki]\ncommand = \"wiki\"\npin = \"block\"\n",
+                 [servers.wiki]\ncommand = \"wiki\"\n[policy]\ndeny_servers = [\"wiki\"]\n",
             )
             .agent(agent, "touch <T>/ready; wait-file <T>/go")
             .env("GITHUB_TOKEN", SECRET)
@@ -502,13 +497,15 @@ fn the_built_in_server_under_a_launch() {
         let result = check_built_in(&answers);
         assert_eq!(
             result["content"][0]["text"],
-            "squire (builtin): which servers this launch has, and why one is missing\ndocs (http): the docs\ndb (stdio)\nwiki is missing: pin needs what \
-             the gateway of this version of squire does not have yet"
+            format!(
+                "squire (builtin): which servers this launch has, and why one is missing\ndocs (http): the docs\ndb (stdio)\nwiki is missing: denied by the policy in {}:10",
+                test.path("home/.config/squire/squire.toml").display()
+            )
         );
         assert_eq!(result["structuredContent"]["agent"], agent);
         let servers = result["structuredContent"]["servers"].as_array().unwrap();
         assert_eq!(servers.len(), 4);
-        assert_eq!(servers[3]["code"], "needs-relay");
+        assert_eq!(servers[3]["code"], "policy");
         // Where squire stayed it takes its record away; one that became the agent can't.
         assert_eq!(record.exists(), agent == "codex");
     }

@@ -204,12 +204,11 @@ fn quiet_says_nothing_on_stderr() {
 #[test]
 fn what_is_left_out_is_in_the_summary() {
     let run = Test::new()
-        .config("[servers.wiki]\nurl = \"https://example.com/mcp\"\npin = \"block\"\n[servers.off]\ncommand = \"x\"\ndisabled = true\n")
+        .config("[servers.wiki]\nurl = \"https://example.com/mcp\"\n[policy]\ndeny_servers = [\"wiki\"]\n[servers.off]\ncommand = \"x\"\ndisabled = true\n")
         .args(["launch", "inspect"])
         .stdout(BUILTIN)
         .stderr(
-            "squire: inspect gets 1 of 2: squire; left out: wiki (pin needs what the gateway \
-             of this version of squire does not have yet)\n",
+            "squire: inspect gets 1 of 2: squire; left out: wiki (denied by the policy in <T>/home/.config/squire/squire.toml:4)\n",
         )
         .success();
     nothing_is_left(&run);

@@ -10,7 +10,8 @@ use crate::support::{Run, Test, gateway_words};
 const FILE: &str = "<T>/home/.config/squire/squire.toml";
 const DOCS: &str = "[servers.docs]\nurl = \"https://docs.example.com/mcp\"\n";
 const OURS: &str = "--mcp-config=<T>/home/.local/state/squire/private/<private>/claude.json";
-const RELAY: &str = "needs what the gateway of this version of squire does not have yet";
+/// Why `key` does not run.
+const DENIED: &str = "denied by the policy in <T>/home/.config/squire/squire.toml:17";
 
 fn launch(agent: &str, program: &str, config: &str) -> Test {
     Test::new().config(config).agent(program, "").args(["launch", agent])
@@ -252,7 +253,6 @@ command = \"x\"
 disabled = true
 [servers.key]
 url = \"https://key.example.com/mcp\"
-pin = \"block\"
 [profiles.all]
 servers = [\"docs\", \"off\", \"key\"]
 [profiles.wants]
@@ -261,6 +261,8 @@ require = [\"key\"]
 [profiles.wants-all]
 servers = [\"docs\", \"off\"]
 require = [\"all\"]
+[policy]
+deny_servers = [\"key\"]
 ";
 
 #[test]
@@ -274,7 +276,7 @@ fn what_is_required_and_left_out_refuses() {
             .code(125);
         assert!(!run.agent_was_started());
     };
-    let [off, key] = ["off: disabled in squire.toml".to_owned(), format!("key: pin {RELAY}")];
+    let [off, key] = ["off: disabled in squire.toml".to_owned(), format!("key: {DENIED}")];
     refused(&["--profile", "all", "--require", "off"], std::slice::from_ref(&off));
     refused(
         &["--profile", "all", "--require", "key", "--require", "docs", "--require", "off"],

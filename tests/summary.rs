@@ -15,10 +15,8 @@ transport = \"sse\"
 url = \"https://old.example.com/sse\"
 [servers.key]
 url = \"https://key.example.com/mcp\"
-pin = \"block\"
 [servers.secret]
 url = \"https://secret.example.com/mcp\"
-pin = \"warn\"
 [servers.odd]
 url = \"https://odd.example.com/$${x}\"
 [servers.db]
@@ -26,8 +24,10 @@ command = \"<server>\"
 args = [\"stdio\"]
 [profiles.all]
 servers = [\"docs\", \"off\", \"old\", \"key\", \"secret\", \"odd\", \"db\"]
+[policy]
+deny_servers = [\"key\", \"secret\"]
 ";
-const RELAY: &str = "needs what the gateway of this version of squire does not have yet";
+const DENIED: &str = "denied by the policy in <T>/home/.config/squire/squire.toml:20";
 const ALLOW: &str = "; to let it use them: --allowedTools mcp__docs,mcp__old,mcp__db";
 
 fn launch(agent: &str, program: &str) -> Test {
@@ -36,7 +36,7 @@ fn launch(agent: &str, program: &str) -> Test {
 
 #[test]
 fn b86_every_server_that_is_left_out_is_named_with_its_reason() {
-    let common = format!("off (disabled in squire.toml), key (pin {RELAY}), secret (pin {RELAY})");
+    let common = format!("off (disabled in squire.toml), key ({DENIED}), secret ({DENIED})");
     launch("claude", "claude")
         .args(["--", "-p", "hi"])
         .stderr(format!(
@@ -47,9 +47,7 @@ fn b86_every_server_that_is_left_out_is_named_with_its_reason() {
         .stderr(format!("squire: opencode gets 4 of 7: docs, old, odd, db; left out: {common}\n"))
         .code(5);
     launch("codex", "codex")
-        .stderr(format!(
-            "squire: codex gets 4 of 7: docs, old, odd, db; left out: off (disabled in squire.toml), key (pin {RELAY}), secret (pin {RELAY})\n"
-        ))
+        .stderr(format!("squire: codex gets 4 of 7: docs, old, odd, db; left out: {common}\n"))
         .code(5);
     let run = launch("cursor", "cursor-agent").any_stderr().code(5);
     assert!(
@@ -167,7 +165,7 @@ fn b86_json_is_one_line_on_stderr_that_says_the_same() {
             ("db", true)
         ]
     );
-    for (name, code) in [("off", "disabled"), ("key", "needs-relay"), ("secret", "needs-relay")] {
+    for (name, code) in [("off", "disabled"), ("key", "policy"), ("secret", "policy")] {
         let of_server = |note: &&Value| note["server"] == name && note["code"] == code;
         assert!(told["notes"].as_array().unwrap().iter().any(|note| of_server(&note)), "{name}: {told}");
     }

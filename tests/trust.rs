@@ -427,6 +427,11 @@ fn on_terminal(test: Test, words: &[&str], keys: &[u8], shown: &str) -> String {
     session.finish().join("\n")
 }
 
+/// All that `approve` shows of a server, which is not approved.
+pub(crate) fn shown_by_approve(test: &Test, name: &str) -> String {
+    on_terminal(test.clone(), &["approve", name], b"n\n", &format!("approve {name}"))
+}
+
 #[test]
 fn b33_b94_the_question_shows_all_and_takes_yes_alone() {
     for (keys, said) in [("y\n", true), ("yes\n", true), ("\n", false), ("n\n", false), ("Yess\n", false)] {

@@ -5,9 +5,9 @@
 //! requests that are answered, or wait.
 
 use alloc::collections::VecDeque;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use alloc::format;
 
 use serde_json::value::RawValue;
 
@@ -157,9 +157,8 @@ impl Relay {
         if look.list == List::Tools && !self.looking.has_seen_tools {
             let waits: Vec<Key> = self.held.iter().filter_map(|held| held.key.clone()).collect();
             for key in waits {
-                let is_call = self.requests.get_mut(&key).is_some_and(|pending| {
-                    matches!(pending.kind, Kind::Call(_))
-                });
+                let is_call =
+                    self.requests.get_mut(&key).is_some_and(|pending| matches!(pending.kind, Kind::Call(_)));
                 if is_call && let Some(pending) = self.requests.take(&key) {
                     self.let_go(&key);
                     let sentence = format!(
@@ -183,8 +182,12 @@ impl Relay {
 
     /// A look that takes too long.
     pub(super) fn look_times_out(&mut self, now: Time) {
-        let over: Vec<Key> =
-            self.looks.iter().filter(|(_, (_, deadline))| *deadline <= now).map(|(key, _)| key.clone()).collect();
+        let over: Vec<Key> = self
+            .looks
+            .iter()
+            .filter(|(_, (_, deadline))| *deadline <= now)
+            .map(|(key, _)| key.clone())
+            .collect();
         for key in over {
             if let Some((id, _)) = self.looks.remove(&key) {
                 self.act(Action::ToServer(answer::cancelled(&id, "no answer")));

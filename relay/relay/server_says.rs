@@ -249,9 +249,8 @@ impl Relay {
                 return true;
             }
             let (difference, is_held) = pins.look(kind, name, &hash(definition));
-            different.extend(
-                difference.map(|difference| pins.told(Some(kind), Some(name), difference, server)),
-            );
+            different
+                .extend(difference.map(|difference| pins.told(Some(kind), Some(name), difference, server)));
             !is_held
         };
         let is_told = *tells_withheld && kind == pins::Kind::Tool;

@@ -20,6 +20,7 @@ use crate::trust::approvals::{self, Approval, Word};
 use crate::trust::claim::Claim;
 use crate::trust::digest::digest;
 use crate::trust::log::{self, Said};
+use crate::trust::pins::{Definitions, Pins, Subject, differences};
 use crate::trust::question::Asked;
 use crate::trust::{Court, binding::Binding};
 use crate::tty::Terminal;
@@ -39,14 +40,16 @@ pub fn run(options: &cli::Approve, environment: &Environment) -> Result<Exit> {
         if declared.entries.iter().any(|entry| entry.server.name.as_str() == name) {
             let (entry, declaration) = find(&declared.entries, name)?;
             // A launch that runs may wait for the user's word on a change of one.
+            let question = Question::of(entry, declaration, court, environment)?;
             ensure!(
                 entry.server.tier != Tier::Trusted
                     || options.digest.is_some()
+                    || !question.differing.is_empty()
                     || !runner::running(court.state).is_empty(),
                 "{name}: there is nothing to approve, as you declared it yourself ({})",
                 declaration.origin
             );
-            questions.push(Question::of(entry, declaration, court, environment)?);
+            questions.push(question);
         } else {
             questions.extend(of_agents(name, &declared.entries, &surroundings, environment)?);
         }
@@ -129,6 +132,9 @@ pub(super) struct Question {
     /// Of the declaration and of the project's files that it is bound to.
     digest: String,
     binding: Binding,
+    /// Whose definitions differ from what was believed, and those.
+    subject: Option<Subject>,
+    differing: Definitions,
     /// All of it, as text.
     text: String,
 }
@@ -144,7 +150,8 @@ impl Question {
         let origin = &declaration.origin;
         let place = below_home(&origin.to_string(), environment.home().as_deref());
         let declared = format!("{place} ({})", origin.layer.as_str());
-        Self::about(Claim::of(declaration, court), declared, receives(entry), court)
+        let subject = Subject::of(declaration, court);
+        Self::about(Claim::of(declaration, court), declared, receives(entry), court, Some(subject))
     }
 
     /// The same of what an agent would start by itself.
@@ -163,17 +170,30 @@ impl Question {
         let declared = format!("{file} (of {title}, which starts it by itself)");
         let receives = format!("whatever {title} gives it, which may be its whole environment");
         let claim = Claim::of_agent(agent, server, root, environment.directory()?);
-        Self::about(claim, declared, receives, surroundings.court(environment))
+        Self::about(claim, declared, receives, surroundings.court(environment), None)
     }
 
-    fn about(claim: Claim, declared: String, receives: String, court: Court<'_>) -> Result<Self> {
+    fn about(
+        claim: Claim,
+        declared: String,
+        receives: String,
+        court: Court<'_>,
+        subject: Option<Subject>,
+    ) -> Result<Self> {
         let binding = claim
             .bind(court)
             .with_context(|| format!("{} can't be approved as it is", printable(&claim.name)))?;
         let (found, _) = approvals::load(court.state);
         let before =
             found.into_iter().rfind(|approval| approval.name == claim.name && approval.place == claim.place);
-        let digest = binding.digest_with(&digest(&claim.canonical));
+        let record = subject.as_ref().and_then(|subject| Pins::of(court.state).read(subject).record);
+        let (differing, definitions) = record
+            .map(|record| {
+                let lines = differences(&record.believed, &record.differing);
+                (record.differing, lines)
+            })
+            .unwrap_or_default();
+        let digest = differing.digest_with(binding.digest_with(&digest(&claim.canonical)));
         let text = Asked {
             name: &claim.name,
             declared,
@@ -183,9 +203,10 @@ impl Question {
             directory: claim.directory().map(|directory| directory.display().to_string()),
             receives,
             before: before.as_ref(),
+            definitions: &definitions,
         }
         .text();
-        Ok(Self { claim, digest, binding, text })
+        Ok(Self { claim, digest, binding, subject, differing, text })
     }
 
     /// Records the user's yes.
@@ -193,6 +214,11 @@ impl Question {
         let Claim { name, place, canonical, .. } = &self.claim;
         let approval = Approval::new(name, place.clone(), canonical.clone(), self.binding.clone(), word);
         approval.record(court.state)?;
+        if let Some(subject) = self.subject.as_ref().filter(|_| !self.differing.is_empty()) {
+            Pins::of(court.state)
+                .accept(subject, &self.differing)
+                .with_context(|| format!("what {name} tells of itself can't be recorded"))?;
+        }
         log::write(court.state, Said::Approved, name, place, &self.digest)
     }
 

@@ -69,6 +69,9 @@ fn add(launch: &Remembered, is_alone: bool, text: &mut String) {
         let name = printable(&chain.name);
         let line = format!("  {name:width$}  {:11}  {}", chain.reached().as_str(), gap.unwrap_or_default());
         let _ = writeln!(text, "{}", line.trim_end());
+        for different in &chain.different {
+            let _ = writeln!(text, "  {:width$}  {:11}  {}", "", "different", printable(different));
+        }
         for reached in chain.steps.iter().filter(|_| is_alone) {
             let _ =
                 writeln!(text, "  {:width$}    {:11}  {}", "", reached.step.as_str(), moment(reached.time));
@@ -94,6 +97,7 @@ fn as_json(launch: &Remembered) -> Value {
             "reached": chain.reached().as_str(),
             "steps": steps.collect::<Vec<_>>(),
             "gap": chain.gap,
+            "different": chain.different,
         })
     };
     json!({

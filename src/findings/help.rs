@@ -8,7 +8,7 @@ pub(super) fn help(code: Code) -> Option<&'static str> {
         Code::NameTaken => "rename it in the project's file",
         Code::Disabled => "take out what disables it, or its name out of the profile",
         Code::Policy => "change the policy there, or select other servers",
-        Code::NeedsRelay => "take that out of the declaration, or wait for a later version",
+        Code::NeedsGateway => "take `route = \"direct\"` out, or the filter",
         Code::Transport => "launch it with an agent that speaks it, or take its `route` out",
         Code::Inexpressible => "write it without `${`, or launch it with another agent",
         Code::Exposed => "launch it with claude, whose file is private",

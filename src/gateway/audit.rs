@@ -133,6 +133,7 @@ impl Audit {
             Note::Noise(_) => return,
             Note::Sampling => What::Event("sampling", String::new()),
             Note::Refused(why) => What::Event("refused", why.clone()),
+            Note::Different(what) => What::Event("different", what.clone()),
             Note::Unasked(id) => What::Event("unasked", id.clone()),
         };
         if let Some(queue) = &self.queue {

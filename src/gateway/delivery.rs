@@ -5,23 +5,26 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use squire_relay::Step as Seen;
 
-use crate::delivery::{Gap, Report, Step};
+use crate::delivery::{Gap, Report, Step, code};
 use crate::runner;
 
 /// How much one gateway reports: a server that ends again and again says nothing new.
 const MOST: usize = 20;
+/// How many of its definitions that differ are told: the record of its tools has them all.
+const MOST_DIFFERENT: usize = 8;
 
 /// The reports of one gateway. Without a launch there is nobody to report to.
 pub(super) struct Delivery {
     launch: Option<(PathBuf, String)>,
     server: String,
     left: usize,
+    left_different: usize,
 }
 
 impl Delivery {
     pub(super) fn new(state: PathBuf, launch: Option<&str>, server: &str) -> Self {
         let launch = launch.map(|id| (state, id.to_owned()));
-        Self { launch, server: server.to_owned(), left: MOST }
+        Self { launch, server: server.to_owned(), left: MOST, left_different: MOST_DIFFERENT }
     }
 
     /// The server has come so far.
@@ -37,6 +40,15 @@ impl Delivery {
     /// It came no further, with a code of [`crate::delivery::code`].
     pub(super) fn gap(&mut self, code: &str, reason: &str) {
         self.report(None, Some(Gap { code: code.to_owned(), reason: reason.to_owned() }));
+    }
+
+    /// Something of it is not what it was.
+    pub(super) fn different(&mut self, sentence: &str) {
+        if self.left_different > 0 {
+            self.left_different -= 1;
+            self.left += 1;
+            self.gap(code::DIFFERENT, sentence);
+        }
     }
 
     fn report(&mut self, step: Option<Step>, gap: Option<Gap>) {

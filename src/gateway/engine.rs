@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result};
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
-use squire_relay::{Action, Note, Part, Relay, Spill, Step, Time};
+use squire_relay::{Action, Learned, Note, Part, Relay, Spill, Step, Time};
 use tokio::sync::mpsc;
 use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{Instant as Moment, Sleep, sleep_until};
@@ -15,6 +15,7 @@ use super::agent::{Agent, Words};
 use super::audit::Audit;
 use super::delivery::Delivery;
 use super::lines::{LINE_LIMIT, Piece};
+use super::memory::Remembered;
 use super::upstream::{Event, FromServer, Upstream};
 use crate::delivery::code;
 use crate::exit::Exit;
@@ -38,6 +39,7 @@ pub(super) struct Engine<'a> {
     pub(super) spill: &'a mut dyn Spill,
     pub(super) audit: &'a Audit,
     pub(super) delivery: &'a mut Delivery,
+    pub(super) remembered: Option<&'a mut Remembered>,
     /// What nothing that the server says may show where others read it.
     pub(super) values: &'a Values,
     /// Whether the server may be started still: asked before each start.
@@ -72,6 +74,7 @@ impl Engine<'_> {
             start: Instant::now(),
             is_running: false,
             reached: Vec::new(),
+            learned: Vec::new(),
             is_over: false,
             failed: None,
             is_begun: false,
@@ -118,6 +121,8 @@ struct Work<'a> {
     is_running: bool,
     /// How far the server has newly come.
     reached: Vec<Step>,
+    /// What it has newly told.
+    learned: Vec<Learned>,
     /// Whether the agent has said all.
     is_over: bool,
     /// When it failed for good.
@@ -141,9 +146,20 @@ impl Work<'_> {
         for step in self.reached.drain(..) {
             self.engine.delivery.reached(step);
         }
+        for learned in self.learned.drain(..) {
+            if let Some(remembered) = &mut self.engine.remembered {
+                remembered.keep(learned);
+            }
+        }
     }
 
     fn hear_agent(&mut self, piece: Piece) {
+        if self.engine.relay.has_differences()
+            && let Some(believed) = self.engine.remembered.as_mut().and_then(|remembered| remembered.news())
+        {
+            let actions = self.engine.relay.believe(believed);
+            self.act(actions);
+        }
         if self.failed.is_some_and(self.engine.is_enabled) {
             self.failed = None;
             self.engine.relay.revive();
@@ -229,10 +245,20 @@ impl Work<'_> {
                         let said = excerpt(&self.engine.values.hide(line), 200);
                         Output::default().message(&format!("{}: no message: {said}", self.engine.name));
                     }
+                    if let Note::Different(sentence) = &note {
+                        Output::default().message(sentence);
+                        self.engine.delivery.different(sentence);
+                    }
                     self.engine.audit.note(&note);
                 }
                 Action::Audit(call) => self.engine.audit.record(call),
                 Action::Reached(step) => self.reached.push(step),
+                Action::Recalled => {
+                    let reason =
+                        "the agent was answered from what it told before; it is started with the first call";
+                    self.engine.delivery.gap(code::FROM_RECORD, reason);
+                }
+                Action::Learned(learned) => self.learned.push(learned),
             }
         }
     }

@@ -14,6 +14,7 @@ mod engine;
 mod environment;
 mod input;
 mod lines;
+pub(crate) mod memory;
 mod policy;
 mod program;
 mod ready;
@@ -42,11 +43,13 @@ use crate::runner::live_record;
 use crate::secrets::{self, Lack, Secrets, Values};
 use crate::trust::Court;
 use crate::trust::digest::{canonical, digest};
+use crate::trust::pins::{Subject, pin_of};
 pub(crate) use again::{DIRECTORY as ENABLED, try_again};
 use audit::{Audit, AuditKind};
 use delivery::Delivery;
 use engine::Engine;
 pub(crate) use environment::inherited;
+use memory::Remembered;
 use program::Program;
 use remote::{Remote, target};
 use spill::SpillFiles;
@@ -158,14 +161,22 @@ fn relay_to(
     let agent = if options.candid { squire_strategies::OWN_AGENT } else { &options.agent };
     let audit = Audit::open(state, launch, agent, &options.name, AuditKind::of(declaration));
     let mut delivery = delivery(options, launch);
-    let shows_failures = shows_failures(options) || is_required(options, launch);
+    let is_required = is_required(options, launch);
+    let shows_failures = shows_failures(options) || is_required;
+    let mut remembered = declaration.map(|declaration| {
+        let project = project(options);
+        let subject = Subject::of(declaration, court(options, project.as_ref(), environment));
+        Remembered::new(state, subject, pin_of(declaration, entry.server.tier), !shows_failures)
+    });
+    let past = remembered.as_mut().map(|remembered| remembered.past()).unwrap_or_default();
     let mut spill = SpillFiles::new(state, launch, SpillFiles::are_wanted(declaration, limits));
     let engine = Engine {
-        relay: Relay::new(policy::of(entry, options, shows_failures, audit.seal())),
+        relay: Relay::new(policy::of(entry, options, shows_failures, audit.seal())).with_past(past),
         upstream,
         spill: &mut spill,
         audit: &audit,
         delivery: &mut delivery,
+        remembered: remembered.as_mut(),
         values,
         permit,
         is_enabled: &|after| again::is_wanted(state, &options.name, after),
@@ -194,11 +205,7 @@ fn is_required(options: &cli::Gateway, launch: Option<&str>) -> bool {
 
 /// The server as the layers declare it now, and the policy. The error says why it does not run.
 fn declared(options: &cli::Gateway, environment: &Environment) -> Result<(Resolved, Policy)> {
-    // A gateway never walks up from its working directory: the project is the one of the entry.
-    let project = options.project.as_deref().map(|root| Project {
-        root: root.to_path_buf(),
-        declares_in: Some(options.declared_in.clone().unwrap_or_else(|| root.to_path_buf())),
-    });
+    let project = project(options);
     let sources = Sources {
         config: &options.config,
         project: project.as_ref(),
@@ -217,8 +224,7 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<(Resolv
         agent: Some(options.agent.clone()),
         ..Selection::default()
     };
-    let court =
-        Court { state: &options.state, project: project.as_ref(), path: environment.passed_on("PATH") };
+    let court = court(options, project.as_ref(), environment);
     // Judged here again: between the launch and now a repository may have changed.
     let mut others = community(&layers);
     others.retain(|declaration| declaration.name.as_str() == options.name);
@@ -238,6 +244,22 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<(Resolv
         refuse_unrecorded(declaration, options, court, environment)?;
     }
     Ok((entry, layers.policy))
+}
+
+/// A gateway never walks up from its working directory: the project is the one of the entry.
+fn project(options: &cli::Gateway) -> Option<Project> {
+    options.project.as_deref().map(|root| Project {
+        root: root.to_path_buf(),
+        declares_in: Some(options.declared_in.clone().unwrap_or_else(|| root.to_path_buf())),
+    })
+}
+
+fn court<'a>(
+    options: &'a cli::Gateway,
+    project: Option<&'a Project>,
+    environment: &'a Environment,
+) -> Court<'a> {
+    Court { state: &options.state, project, path: environment.passed_on("PATH") }
 }
 
 /// Under a live launch only what it was given is served, word for word: what an agent wrote into the user's own file

@@ -138,7 +138,7 @@ fn narrow<'a>(mut entry: Resolved, filters: impl Iterator<Item = &'a Filter>) ->
         let is_wanted = entry.declaration.as_ref().is_some_and(|declaration| declaration.route.is_some());
         if is_wanted {
             let sentence = "a filter narrows its tools, and its route is direct".to_owned();
-            entry.left_out = Some(left_out(&entry.server.name, Code::NeedsRelay, sentence));
+            entry.left_out = Some(left_out(&entry.server.name, Code::NeedsGateway, sentence));
         } else {
             entry.server.route = Route::Gateway;
         }

@@ -106,14 +106,7 @@ impl Approval {
     }
 
     fn file(&self) -> String {
-        let mut key = match &self.place {
-            Place::User => vec![""],
-            Place::Project(root) => vec![root.as_str()],
-            Place::Agent { agent, project } => vec![project.as_str(), agent],
-        };
-        key.extend([&*self.name, &*self.digest]);
-        let key = key.join("\0");
-        format!("{}.json", files::hexadecimal(Sha256::digest(key).get(..16).unwrap_or_default()))
+        file_name(&self.place, &self.name, &self.digest)
     }
 
     /// Where it lies.
@@ -135,6 +128,18 @@ impl Approval {
         files::remove_private(&directory, &self.file())
             .with_context(|| format!("the approval can't be removed from {}", directory.display()))
     }
+}
+
+/// The name of a file about a declaration in a place.
+pub(super) fn file_name(place: &Place, name: &str, digest: &str) -> String {
+    let mut key = match place {
+        Place::User => vec![""],
+        Place::Project(root) => vec![root.as_str()],
+        Place::Agent { agent, project } => vec![project.as_str(), agent],
+    };
+    key.extend([name, digest]);
+    let key = key.join("\0");
+    format!("{}.json", files::hexadecimal(Sha256::digest(key).get(..16).unwrap_or_default()))
 }
 
 /// All approvals, the latest last, and the files that can't be read, each with the reason.

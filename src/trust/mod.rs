@@ -9,6 +9,7 @@ pub mod binding;
 pub mod claim;
 pub mod digest;
 pub mod log;
+pub mod pins;
 pub mod question;
 mod words;
 

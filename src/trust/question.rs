@@ -28,6 +28,8 @@ pub struct Asked<'a> {
     pub receives: String,
     /// The approval of other words, if there is one.
     pub before: Option<&'a Approval>,
+    /// What it tells of itself that is not what was believed, in lines.
+    pub definitions: &'a [String],
 }
 
 impl Asked<'_> {
@@ -61,6 +63,12 @@ impl Asked<'_> {
             let _ = writeln!(out, "  {}", printable(&format!("{field} = {}", toml(value))));
         }
         self.differences(&mut out);
+        if !self.definitions.is_empty() {
+            let _ = writeln!(out, "  what it tells of itself is not what was seen first:");
+        }
+        for line in self.definitions {
+            let _ = writeln!(out, "    {}", printable(line));
+        }
         out
     }
 

@@ -13,5 +13,7 @@ mod handshakes;
 mod limits;
 mod messages;
 mod nothing_left;
+mod pinned;
+mod remembered;
 mod sizes;
 mod soak;

@@ -226,7 +226,7 @@ fn a_file_of_secrets_that_is_not_believed() {
 #[test]
 fn b89_nothing_is_fetched_that_is_not_needed() {
     let command = "[secrets.k]\ncommand = [\"touch\", \"<T>/pwned\"]\n";
-    for more in ["disabled = true\n", "trust = \"community\"\n", "pin = \"block\"\n"] {
+    for more in ["disabled = true\n", "trust = \"community\"\n"] {
         let test = fake(&format!("{ENV}{more}")).secrets(command);
         let run = gateway(test, "a").any_stderr().code(1);
         assert!(!run.path("pwned").exists(), "{more}");

@@ -20,7 +20,7 @@ pub(super) fn findings(
     let mut found = surroundings.secrets().err().map(of_failure).unwrap_or_default();
     for entry in declared.entries.iter().filter(|entry| !entry.is_project()) {
         let Some(declaration) = &entry.declaration else { continue };
-        let waits = entry.left_out.as_ref().is_some_and(|note| note.code == Code::NeedsRelay);
+        let waits = entry.left_out.as_ref().is_some_and(|note| note.code == Code::NeedsGateway);
         if waits {
             let told = missing(entry, holders);
             found.extend(

@@ -1,4 +1,5 @@
-//! What `squire doctor` finds of the user's word: the approvals, and who can read secrets.toml.
+//! What `squire doctor` finds of the user's word: the approvals, what servers have changed since they were believed, and
+//! who can read secrets.toml.
 
 use std::path::Path;
 
@@ -7,8 +8,10 @@ use serde_json::{Value, json};
 use super::Finding;
 use crate::config::Directories;
 use crate::files;
+use crate::printable::printable;
 use crate::secrets::Secrets;
 use crate::trust::approvals;
+use crate::trust::pins::{Pins, Read};
 
 /// The approvals, counted.
 pub(super) struct Approvals {
@@ -36,6 +39,26 @@ pub(super) fn examine(directories: &Directories, findings: &mut Vec<Finding>) ->
         if let Err(error) = files::look_at_secret(&path) {
             let help = format!("chmod 600 {}", path.display());
             findings.push(finding("approval-open", &path, &error.to_string(), &help));
+        }
+    }
+    for Read { record, trouble } in Pins::of(&directories.state).all() {
+        if let Some((path, reason)) = trouble {
+            let stands = match &record {
+                Some(record) => {
+                    format!("its last good copy stands in for it, of {}", printable(&record.name))
+                }
+                None => "there is no copy, and the next list of its server's tools is believed".into(),
+            };
+            let sentence = format!("a record of tools that can't be read: {reason}; {stands}");
+            let help = "nothing: it is written anew when its server tells its tools".to_owned();
+            findings.push(finding("tools-unreadable", &path, &sentence, &help));
+        }
+        if let Some(record) = record.filter(|record| !record.differing.is_empty()) {
+            let (name, count) = (printable(&record.name), record.differing.count());
+            let sentence =
+                format!("{name}: {count} of what it tells of itself differ from what was seen first");
+            let help = format!("look at the difference: squire approve {name}");
+            findings.push(Finding { code: "tools-different", sentence, help });
         }
     }
     let projects = readable.iter().filter_map(|approval| approval.place.project());

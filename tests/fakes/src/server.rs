@@ -59,7 +59,7 @@ fn serve(options: Options, arguments: &[OsString]) -> io::Result<u8> {
     if let Mode::Survivor(pid_file) = &options.mode {
         left_behind::spawn("apart", pid_file)?;
     }
-    let service = Service::new(options.mode, options.tools, options.instructions, log);
+    let service = Service::new(options.mode, options.tools, options.instructions, options.definitions, log);
     match options.kind {
         Kind::Stdio if matches!(service.mode, Mode::Puppet | Mode::Survivor(_)) => puppet::serve(&service),
         Kind::Stdio => stdio::serve(&service),

@@ -1,5 +1,8 @@
 //! What the server answers to a message, apart from how and when it arrives.
 
+use std::fs;
+use std::path::PathBuf;
+
 use serde_json::{Map, Value, json};
 
 const INVALID_REQUEST: i32 = -32600;
@@ -25,6 +28,8 @@ pub(crate) struct State {
     /// The names of the tools that all behave like `echo`; without them there are three of a kind.
     pub(crate) tools: Option<Vec<String>>,
     pub(crate) instructions: Option<String>,
+    /// A file with what the server tells of itself, read for each answer.
+    pub(crate) definitions: Option<PathBuf>,
     pub(crate) listing: Listing,
     pub(crate) environment: Map<String, Value>,
 }
@@ -55,6 +60,8 @@ fn result(state: &State, method: &str, parameters: &Value) -> Result<Value, Fail
         "initialize" => Ok(initialize(state, parameters)),
         "ping" => Ok(json!({})),
         "tools/list" => list(state, &parameters["cursor"]),
+        "prompts/list" if state.definitions.is_some() => Ok(json!({ "prompts": defined(state)["prompts"] })),
+        "prompts/get" if state.definitions.is_some() => Ok(json!({ "messages": [] })),
         "tools/call" => {
             call(state, parameters).map(|text| json!({ "content": [{ "type": "text", "text": text }] }))
         }
@@ -71,7 +78,22 @@ fn initialize(state: &State, parameters: &Value) -> Value {
     if let Some(instructions) = &state.instructions {
         result["instructions"] = json!(instructions);
     }
+    if state.definitions.is_some() {
+        let defined = defined(state);
+        if defined["prompts"].is_array() {
+            result["capabilities"]["prompts"] = json!({});
+        }
+        if defined["instructions"].is_string() {
+            result["instructions"] = defined["instructions"].clone();
+        }
+    }
     result
+}
+
+/// What the file of definitions says now.
+fn defined(state: &State) -> Value {
+    let text = state.definitions.as_ref().and_then(|file| fs::read(file).ok()).unwrap_or_default();
+    serde_json::from_slice(&text).unwrap_or_default()
 }
 
 fn list(state: &State, cursor: &Value) -> Result<Value, Failure> {
@@ -98,6 +120,9 @@ fn page(tools: &[Value], cursor: &Value) -> Result<Value, Failure> {
 }
 
 fn tools(state: &State) -> Vec<Value> {
+    if state.definitions.is_some() {
+        return defined(state)["tools"].as_array().cloned().unwrap_or_default();
+    }
     match &state.tools {
         Some(names) => names.iter().map(|name| echo_tool(name)).collect(),
         None => vec![
@@ -128,6 +153,8 @@ fn call(state: &State, parameters: &Value) -> Result<String, Failure> {
     let arguments = &parameters["arguments"];
     let text = |argument: &str| arguments[argument].as_str().unwrap_or_default().to_owned();
     match (&state.tools, name) {
+        // Whatever it is called by: also what no list has.
+        _ if state.definitions.is_some() => Ok(format!("called:{name}")),
         (Some(names), name) if names.iter().any(|known| known == name) => {
             Ok(format!("echo:{}", text("text")))
         }
@@ -151,7 +178,7 @@ mod tests {
 
     fn state() -> State {
         let environment = Map::from_iter([("HOME".into(), json!("/home"))]);
-        State { tools: None, instructions: None, listing: Listing::Whole, environment }
+        State { tools: None, instructions: None, definitions: None, listing: Listing::Whole, environment }
     }
 
     fn ask(state: &State, method: &str, parameters: &Value) -> Value {

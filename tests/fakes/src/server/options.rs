@@ -30,6 +30,8 @@ pub(crate) struct Options {
     /// The names of `--tools`; none without that option.
     pub(crate) tools: Option<Vec<String>>,
     pub(crate) instructions: Option<String>,
+    /// A file that says at each moment what the server tells of itself: `tools`, `prompts`, `instructions`.
+    pub(crate) definitions: Option<PathBuf>,
 }
 
 impl Options {
@@ -54,6 +56,7 @@ impl Options {
             log: value("--log").map(PathBuf::from),
             tools: text("--tools").map(|names| names.split(',').map(str::to_owned).collect()),
             instructions: text("--instructions"),
+            definitions: value("--definitions").map(PathBuf::from),
         })
     }
 }
@@ -74,6 +77,7 @@ mod tests {
             log: Some("/log".into()),
             tools: Some(vec!["a".into(), "b".into()]),
             instructions: None,
+            definitions: None,
         };
         assert_eq!(parse("stdio --token x --mode hang stray --log /log --tools a,b"), Ok(expected));
     }

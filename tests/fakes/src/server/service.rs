@@ -1,6 +1,7 @@
 //! One message at a time through the log, the mode and the answer, whatever brought it.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::thread;
 
 use serde_json::{Value, json};
@@ -37,10 +38,16 @@ impl Service {
         mode: Mode,
         tools: Option<Vec<String>>,
         instructions: Option<String>,
+        definitions: Option<PathBuf>,
         log: EventLog,
     ) -> Self {
-        let state =
-            State { tools, instructions, listing: mode.listing(), environment: process::environment() };
+        let state = State {
+            tools,
+            instructions,
+            definitions,
+            listing: mode.listing(),
+            environment: process::environment(),
+        };
         Self { mode, log, state }
     }
 
