@@ -7,6 +7,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::findings::help_for;
+
 /// One step of a server's way to an agent, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -96,6 +98,22 @@ pub(crate) mod code {
     #[cfg(test)]
     pub(crate) const ALL: [&str; 7] =
         [DIRECT, NOT_STARTED, REFUSED, ENDED, NOT_ASKED, FROM_RECORD, DIFFERENT];
+}
+
+/// What the user can do about a gap, where something helps.
+pub(crate) fn mend(gap: &str, server: &str) -> Option<String> {
+    Some(match gap {
+        code::NOT_STARTED => "the agent may start it later, or ask the user first".into(),
+        code::REFUSED => format!("squire show {server} tells what is declared now; a new launch takes it up"),
+        code::ENDED => format!(
+            "squire probe {server} shows what is wrong with it; squire enable {server} has it tried again where it was given up"
+        ),
+        code::FROM_RECORD => "nothing is wrong: a call of one of its tools starts it".into(),
+        "not-approved" => {
+            format!("the user looks at it and approves it, in a terminal: squire approve {server}")
+        }
+        other => return help_for(other).map(str::to_owned),
+    })
 }
 
 /// A server in the record of a launch.

@@ -13,6 +13,7 @@ use squire_strategies::{Code, Effect, Note, Refusal, Whereabouts};
 use crate::config::{Origin, Place, Problem};
 use crate::resolve::Resolved;
 pub use code::OwnCode;
+pub(crate) use help::help_for;
 
 /// How much a finding matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

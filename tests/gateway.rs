@@ -421,11 +421,9 @@ fn check_built_in(answers: &[Value]) -> Value {
         "Which MCP servers this session has, and why one is missing."
     );
     let tools = answers[1]["result"]["tools"].as_array().unwrap();
-    assert_eq!(tools.len(), 1);
-    assert_eq!(
-        (&tools[0]["name"], &tools[0]["annotations"]["readOnlyHint"]),
-        (&"list_servers".into(), &true.into())
-    );
+    let named: Vec<_> =
+        tools.iter().map(|tool| (&tool["name"], &tool["annotations"]["readOnlyHint"])).collect();
+    assert_eq!(named, [(&json!("list_servers"), &json!(true)), (&json!("explain_server"), &json!(true))]);
     answers[2]["result"].clone()
 }
 
@@ -498,7 +496,9 @@ fn the_built_in_server_under_a_launch() {
         assert_eq!(
             result["content"][0]["text"],
             format!(
-                "squire (builtin): which servers this launch has, and why one is missing\ndocs (http): the docs\ndb (stdio)\nwiki is missing: denied by the policy in {}:10",
+                "squire (builtin): which servers this launch has, and why one is missing [listed]\n\
+                 docs (http): the docs [delivered; the agent reaches it by itself: squire sees nothing more]\n\
+                 db (stdio) [delivered; the agent has not started it]\nwiki is missing: denied by the policy in {}:10",
                 test.path("home/.config/squire/squire.toml").display()
             )
         );

@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use crate::support::{Run, Test, eventually, fake_server};
 
-const BUILTIN: &str = "squire (stdio): 1 tool in <n> ms\n  \
-    list_servers  Lists the MCP servers that this session was given, and those that were left out with the reason.\n";
+const BUILTIN: &str = "squire (stdio): 2 tools in <n> ms\n  \
+    list_servers    Lists the MCP servers that this session was given, how far each has come, and those that were left out with the reason.\n  \
+    explain_server  Explains one MCP server of this session: how far it has come, why no further, and what the user can do.\n";
 const TOOLS: &str = "  echo         Says the text again.\n  add          Adds two numbers.\n  environment  Reads a variable of the environment.\n";
 
 /// The fake server over HTTP, until the test ends.

@@ -27,7 +27,7 @@ servers = [\"docs\", \"off\", \"old\", \"key\", \"secret\", \"odd\", \"db\"]
 [policy]
 deny_servers = [\"key\", \"secret\"]
 ";
-const DENIED: &str = "denied by the policy in <T>/home/.config/squire/squire.toml:20";
+const DENIED: &str = "denied by the policy in <T>/home/.config/squire/squire.toml:21";
 const ALLOW: &str = "; to let it use them: --allowedTools mcp__docs,mcp__old,mcp__db";
 
 fn launch(agent: &str, program: &str) -> Test {

@@ -2,6 +2,11 @@
 
 use squire_strategies::Code;
 
+/// What the user can do about a code of a plan, by its word.
+pub(crate) fn help_for(word: &str) -> Option<&'static str> {
+    Code::ALL.iter().find(|code| code.as_str() == word).copied().and_then(help)
+}
+
 /// What the user can do.
 pub(super) fn help(code: Code) -> Option<&'static str> {
     Some(match code {

@@ -69,18 +69,25 @@ pub(crate) fn remembered(state: &Path) -> Vec<Remembered> {
     let mut launches: Vec<Remembered> = [record::directory(state), state.join(PAST)]
         .iter()
         .flat_map(|directory| ids_in(directory).into_iter().map(|id| (directory.clone(), id)))
-        .filter_map(|(directory, id)| {
-            let bytes = files::read_private(&directory.join(format!("{id}.json"))).ok().flatten()?;
-            let Record { agent, time, owner, servers } = serde_json::from_slice(&bytes).ok()?;
-            let process = owner.is_alive(&now).then_some(owner.pid);
-            let reports = reports(state, &id);
-            let servers = servers.iter().map(|server| Chain::of(server, time, &reports)).collect();
-            Some(Remembered { id, agent, began: time, process, servers })
-        })
+        .filter_map(|(directory, id)| read(state, &directory, id, &now))
         .collect();
     launches.sort_by(|one, other| (other.began, &other.id).cmp(&(one.began, &one.id)));
     launches.dedup_by(|one, other| one.id == other.id);
     launches
+}
+
+/// A launch that runs.
+pub(crate) fn find(state: &Path, id: &str) -> Option<Remembered> {
+    is_id(id).then(|| read(state, &record::directory(state), id.to_owned(), &Now::look())).flatten()
+}
+
+fn read(state: &Path, directory: &Path, id: String, now: &Now) -> Option<Remembered> {
+    let bytes = files::read_private(&directory.join(format!("{id}.json"))).ok().flatten()?;
+    let Record { agent, time, owner, servers } = serde_json::from_slice(&bytes).ok()?;
+    let process = owner.is_alive(now).then_some(owner.pid);
+    let reports = reports(state, &id);
+    let servers = servers.iter().map(|server| Chain::of(server, time, &reports)).collect();
+    Some(Remembered { id, agent, began: time, process, servers })
 }
 
 /// Keeps the record of a launch that is over.

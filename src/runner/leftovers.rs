@@ -8,10 +8,11 @@ use anyhow::{Context, Result, ensure};
 use super::merge::{self, Leaver, Surveyed};
 use super::{history, record, spilled};
 use crate::files;
-use crate::gateway::{ENABLED, audit};
+use crate::gateway::{ENABLED, audit, memory};
 use crate::output::Output;
 use crate::printable::printable;
 use crate::trust::log::FILE as TRUST_LOG;
+use crate::trust::pins;
 
 /// Settles what dead launches left: entries in files of projects, private files, records. Only what is provably
 /// squire's is touched, and what is said of it is said on stderr. `false` where something could not be settled.
@@ -69,6 +70,8 @@ pub fn remove_state(state: &Path) -> Result<Vec<PathBuf>> {
         "private",
         "approvals",
         ENABLED,
+        pins::DIRECTORY,
+        memory::DIRECTORY,
         spilled::DIRECTORY,
         audit::DIRECTORY,
     ];

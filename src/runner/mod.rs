@@ -27,7 +27,7 @@ use anyhow::{Context, Result, anyhow};
 use squire_strategies::{Argument, LAUNCH_VARIABLE, Program, Route, json_edit};
 
 pub use contents::{elsewhere, fetch, fetch_elsewhere};
-pub(crate) use history::{Remembered, remembered, report};
+pub(crate) use history::{Remembered, find as find_launch, remembered, report};
 pub use leftovers::{remove_state, settle};
 pub use merge::{Journal, Surveyed, forget, survey};
 pub use program::{Boundaries, NotRunnable, first_on, look_up};

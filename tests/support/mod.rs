@@ -473,10 +473,12 @@ impl Run {
         files
     }
 
-    /// Every file below a directory but what remembers launches, for "nothing is left".
+    /// Every file below a directory but what remembers launches and servers, for "nothing is left".
     pub(crate) fn files_below(&self, relative: &str) -> Vec<String> {
         let mut files = self.all_files_below(relative);
-        let remembers = |file: &String| file.split('/').any(|part| part == "past" || part == "deliveries");
+        let remembers = |file: &String| {
+            file.split('/').any(|part| ["past", "deliveries", "tools", "answers"].contains(&part))
+        };
         files.retain(|file| !remembers(file));
         files
     }
