@@ -163,8 +163,7 @@ impl Told {
 
 /// A hash of what is in a list, in whatever order and on whatever pages, and how much that is.
 fn fingerprint(list: List, pages: &[Page]) -> (String, usize) {
-    let mut hashes: Vec<String> =
-        pages.iter().flat_map(|page| items(list, &page.result)).map(|item| hash(item)).collect();
+    let mut hashes: Vec<String> = pages.iter().flat_map(|page| items(list, &page.result)).map(hash).collect();
     hashes.sort();
     (digest(&hashes.join("\n")), hashes.len())
 }

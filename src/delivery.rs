@@ -173,10 +173,9 @@ impl Chain {
             }
         }
         steps.sort_by_key(|reached| reached.step);
-        let is_different =
-            |report: &&&Report| matches!(&report.gap, Some(gap) if gap.code == code::DIFFERENT);
+        let is_different = |report: &&Report| matches!(&report.gap, Some(gap) if gap.code == code::DIFFERENT);
         let (different, others): (Vec<&Report>, Vec<&Report>) =
-            of_server.iter().partition(|report| is_different(&report));
+            of_server.iter().partition(|report| is_different(report));
         let mut sentences: Vec<String> =
             different.into_iter().filter_map(|report| Some(report.gap.clone()?.reason)).collect();
         sentences.sort();

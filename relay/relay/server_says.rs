@@ -161,47 +161,12 @@ impl Relay {
             self.fail(pending, code::POLICY, &sentence, Outcome::Refused, line.len(), now);
             return Answer::Given;
         }
-        let new = match &pending.kind {
-            Kind::Initialize => {
-                let asker = self.recall.asker.clone();
-                self.learn_greeting(&asker, result.get());
-                self.greeted(result).map(Cow::Owned)
+        let new = match self.treated(&pending.kind, result, read.result, spill, now) {
+            Ok(new) => new,
+            Err(why) => {
+                self.fail(pending, code::RELAY, &why, Outcome::Error, line.len(), now);
+                return Answer::Given;
             }
-            Kind::Discover(asker) => {
-                self.learn_greeting(asker, result.get());
-                self.greeted(result).map(Cow::Owned)
-            }
-            Kind::List(page) => {
-                let listed = self.listed(page.list, result);
-                match listed {
-                    Listed::Refused(why) => {
-                        self.fail(pending, code::RELAY, &why, Outcome::Error, line.len(), now);
-                        return Answer::Given;
-                    }
-                    Listed::Whole => {
-                        self.learn_page(page, result.get(), now);
-                        None
-                    }
-                    Listed::Fewer(fewer) => {
-                        self.learn_page(page, result.get(), now);
-                        Some(fewer)
-                    }
-                }
-            }
-            Kind::Call(asked) => {
-                let is_structured = self.structured.contains(&asked.tool);
-                cap(result.get(), self.policy.result_limit, is_structured, spill).map(Cow::Owned)
-            }
-            Kind::TaskResult => cap(result.get(), self.policy.result_limit, false, spill).map(Cow::Owned),
-            Kind::Task => read.result.and_then(|inner| {
-                let capped = cap(inner.get(), self.policy.result_limit, false, spill)?;
-                Some(Cow::Owned(replaced(result.get(), inner, &capped)))
-            }),
-            Kind::Set(setting) => {
-                self.settings.keep(setting.clone());
-                None
-            }
-            Kind::Return | Kind::Again | Kind::Listen(_) | Kind::Cancelled | Kind::Other => None,
         };
         let answer = match new {
             None => Answer::Whole,
@@ -229,6 +194,52 @@ impl Relay {
             self.audit(asked, outcome, line.len(), now);
         }
         answer
+    }
+
+    /// What policy makes of a result: `None` where it stays as it is, an error where it can't go on. `inner` is the result
+    /// that it holds in itself.
+    fn treated<'a>(
+        &mut self,
+        kind: &Kind,
+        result: &'a RawValue,
+        inner: Option<&RawValue>,
+        spill: &mut dyn Spill,
+        now: Time,
+    ) -> Result<Option<Cow<'a, str>>, String> {
+        Ok(match kind {
+            Kind::Initialize => {
+                let asker = self.recall.asker.clone();
+                self.learn_greeting(&asker, result.get());
+                self.greeted(result).map(Cow::Owned)
+            }
+            Kind::Discover(asker) => {
+                self.learn_greeting(asker, result.get());
+                self.greeted(result).map(Cow::Owned)
+            }
+            Kind::List(page) => {
+                let new = match self.listed(page.list, result) {
+                    Listed::Refused(why) => return Err(why),
+                    Listed::Whole => None,
+                    Listed::Fewer(fewer) => Some(fewer),
+                };
+                self.learn_page(page, result.get(), now);
+                new
+            }
+            Kind::Call(asked) => {
+                let is_structured = self.structured.contains(&asked.tool);
+                cap(result.get(), self.policy.result_limit, is_structured, spill).map(Cow::Owned)
+            }
+            Kind::TaskResult => cap(result.get(), self.policy.result_limit, false, spill).map(Cow::Owned),
+            Kind::Task => inner.and_then(|inner| {
+                let capped = cap(inner.get(), self.policy.result_limit, false, spill)?;
+                Some(Cow::Owned(replaced(result.get(), inner, &capped)))
+            }),
+            Kind::Set(setting) => {
+                self.settings.keep(setting.clone());
+                None
+            }
+            Kind::Return | Kind::Again | Kind::Listen(_) | Kind::Cancelled | Kind::Other => None,
+        })
     }
 
     /// A page of a list, without what policy hides or holds back.

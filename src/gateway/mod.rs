@@ -168,7 +168,7 @@ fn relay_to(
         let subject = Subject::of(declaration, court(options, project.as_ref(), environment));
         Remembered::new(state, subject, pin_of(declaration, entry.server.tier), !shows_failures)
     });
-    let past = remembered.as_mut().map(|remembered| remembered.past()).unwrap_or_default();
+    let past = remembered.as_mut().map(Remembered::past).unwrap_or_default();
     let mut spill = SpillFiles::new(state, launch, SpillFiles::are_wanted(declaration, limits));
     let engine = Engine {
         relay: Relay::new(policy::of(entry, options, shows_failures, audit.seal())).with_past(past),

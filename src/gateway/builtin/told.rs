@@ -33,7 +33,7 @@ impl Told {
         let mut line =
             format!("{name} ({transport}){separator}{description} [{}", self.chain.reached().as_str());
         if let Some(gap) = self.trouble() {
-            line.push_str(&format!("; {}", gap.reason));
+            line.extend(["; ", &gap.reason]);
         }
         line.push(']');
         if !different.is_empty() {

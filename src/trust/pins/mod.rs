@@ -62,10 +62,9 @@ pub fn pin_of(declaration: &Declaration, tier: Tier) -> Pin {
     match declaration.pin.as_ref().map(|pin| pin.value.as_str()) {
         Some("block") => Pin::Block,
         Some("warn") => Pin::Warn,
-        Some(_) => Pin::Off,
         None if declaration.origin.layer.is_project() => Pin::Block,
         None if tier == Tier::Community => Pin::Warn,
-        None => Pin::Off,
+        Some(_) | None => Pin::Off,
     }
 }
 
@@ -111,7 +110,7 @@ impl Pins {
     pub fn all(&self) -> Vec<Read> {
         let names = files::names_in(&self.directory).unwrap_or_default();
         let mut names: Vec<String> = names.into_iter().filter_map(|name| name.into_string().ok()).collect();
-        names.retain(|name| name.ends_with(".json"));
+        names.retain(|name| Path::new(name).extension().is_some_and(|ending| ending == "json"));
         names.sort();
         names.iter().map(|name| self.read_file(name, None)).collect()
     }

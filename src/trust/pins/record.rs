@@ -43,6 +43,7 @@ pub struct Definitions {
 }
 
 /// `null` is told too: that there are none.
+#[expect(clippy::option_option, reason = "the outer one says whether it was told, the inner one what")]
 fn told<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
     Deserialize::deserialize(deserializer).map(Some)
 }
