@@ -290,7 +290,10 @@ fn the_sse_server_answers_on_the_stream_of_the_session() {
     assert_eq!(status(&server, "POST", "/messages?session=1", INITIALIZED), "202");
     assert_eq!(status(&server, "POST", "/messages?session=1", INITIALIZE), "202");
     let (name, reply) = first();
-    assert_eq!((name.as_str(), &serde_json::from_str::<Value>(&reply).unwrap()["id"]), ("message", &json!(1)));
+    assert_eq!(
+        (name.as_str(), &serde_json::from_str::<Value>(&reply).unwrap()["id"]),
+        ("message", &json!(1))
+    );
     assert_eq!(server.server.0.wait().unwrap().code(), Some(3));
 }
 
@@ -300,7 +303,5 @@ fn the_sse_server_forgets_who_hangs_up() {
     let mut opened = events(server.port);
     opened();
     drop(opened);
-    eventually(|| {
-        server.request_at("/messages?session=1", "POST", "", PING).contains(" 404 ").then_some(())
-    });
+    eventually(|| server.request_at("/messages?session=1", "POST", "", PING).contains(" 404 ").then_some(()));
 }

@@ -126,7 +126,7 @@ impl Response {
 
     /// All of it in one write.
     pub(crate) fn write(&self, stream: &mut impl Write) -> io::Result<()> {
-        let mut bytes = self.head();
+        let mut bytes = self.head()?;
         if self.chunked {
             bytes.append(&mut chunk(&self.body));
             bytes.extend_from_slice(b"0\r\n\r\n");
@@ -138,18 +138,22 @@ impl Response {
 
     /// The head alone: the chunks of its body come as they are.
     pub(crate) fn write_head(&self, stream: &mut impl Write) -> io::Result<()> {
-        stream.write_all(&self.head())
+        stream.write_all(&self.head()?)
     }
 
-    fn head(&self) -> Vec<u8> {
+    fn head(&self) -> io::Result<Vec<u8>> {
         let Self { status, headers, body, chunked } = self;
-        let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-        let length = if *chunked {
-            "Transfer-Encoding: chunked".to_owned()
+        let mut bytes = Vec::new();
+        write!(bytes, "HTTP/1.1 {status}\r\n")?;
+        for (name, value) in headers {
+            write!(bytes, "{name}: {value}\r\n")?;
+        }
+        if *chunked {
+            write!(bytes, "Transfer-Encoding: chunked\r\n\r\n")?;
         } else {
-            format!("Content-Length: {}", body.len())
-        };
-        format!("HTTP/1.1 {status}\r\n{headers}{length}\r\n\r\n").into_bytes()
+            write!(bytes, "Content-Length: {}\r\n\r\n", body.len())?;
+        }
+        Ok(bytes)
     }
 }
 

@@ -42,7 +42,8 @@ impl Options {
             arguments.get(position + 1)
         };
         let text = |option: &str| value(option).map(|value| value.to_string_lossy().into_owned());
-        let port_file = || value("--port-file").map(PathBuf::from).ok_or("http and sse need --port-file FILE");
+        let port_file =
+            || value("--port-file").map(PathBuf::from).ok_or("http and sse need --port-file FILE");
         let kind = match arguments.first().and_then(|kind| kind.to_str()) {
             Some("stdio") => Kind::Stdio,
             Some("http") => Kind::Http { port_file: port_file()? },
