@@ -14,6 +14,7 @@ mod table;
 #[path = "../shared/gateway.rs"]
 mod gateway;
 #[path = "../shared/memory.rs"]
+#[expect(dead_code, reason = "what grows is for the stress")]
 mod memory;
 #[path = "../../tests/support/programs.rs"]
 #[expect(dead_code, reason = "the agents are for the tests")]

@@ -27,6 +27,6 @@ pub(super) fn print(leg: &Summary, peers: &[Peer]) {
 }
 
 fn shown(memory: Memory) -> String {
-    let Memory { resident, proportional, private } = memory;
+    let Memory { resident, proportional, private, .. } = memory;
     format!("{resident:6.1} {proportional:6.1}  {private:6.1}")
 }

@@ -146,19 +146,18 @@ impl Soaked {
 }
 
 fn print_memory(soaked: &[Soaked]) {
-    let median = |look: usize, of: fn(&Memory) -> f64| {
-        let mut taken: Vec<f64> =
-            soaked.iter().filter_map(|soaked| soaked.memory.get(look).map(of)).collect();
-        taken.sort_unstable_by(f64::total_cmp);
-        taken.get(taken.len() / 2).map_or("-".to_owned(), |taken| format!("{taken:6.2}"))
+    let row = |of: fn(&Memory) -> f64| {
+        let median = |look: usize| {
+            let looks = soaked.iter().filter_map(|soaked| soaked.memory.get(look));
+            let mut taken: Vec<f64> = looks.map(of).collect();
+            taken.sort_unstable_by(f64::total_cmp);
+            taken.get(taken.len() / 2).map_or("-".to_owned(), |taken| format!("{taken:6.2}"))
+        };
+        (0..LOOKS).map(median).collect::<Vec<_>>().join(" ")
     };
     println!("MiB of the gateway in the middle, after each tenth of the calls");
-    let rows: [(&str, fn(&Memory) -> f64); 2] =
-        [("VmRSS", |memory| memory.resident), ("RssAnon", |memory| memory.anonymous)];
-    for (name, of) in rows {
-        let looks: Vec<String> = (0..LOOKS).map(|look| median(look, of)).collect();
-        println!("{name:7} {}", looks.join(" "));
-    }
+    println!("VmRSS   {}", row(|memory| memory.resident));
+    println!("RssAnon {}", row(|memory| memory.anonymous));
     let most = soaked.iter().filter_map(Soaked::growth).fold(f64::NEG_INFINITY, f64::max);
     println!("from the fourth tenth on RssAnon grew by at most {most:.2} MiB; {GROWTH} are allowed");
 }
