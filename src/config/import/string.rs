@@ -143,9 +143,11 @@ fn secret_of_address(text: &str) -> usize {
     starts.next_back().unwrap_or_default()
 }
 
-/// What a secret is called: after the parameter or the option right before it, else after its place.
+/// What a secret is called: after the parameter or the option right before it, else after its place. Never after another
+/// secret: the names of a long row would double each time.
 fn label_behind(before: &str, place: Place<'_>) -> String {
-    let word = before.strip_suffix('=').and_then(|before| before.rsplit(['?', '&', ' ', '/', ';']).next());
+    let word =
+        before.strip_suffix('=').and_then(|before| before.rsplit(['?', '&', ' ', '/', ';', '}']).next());
     let word = word.map(|word| word.trim_start_matches('-')).filter(|word| !word.is_empty());
     match word {
         Some(word) if matches!(place.key, "url" | "args") => word.to_owned(),

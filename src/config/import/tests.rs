@@ -159,6 +159,11 @@ fn what_is_to_be_filled_in_becomes_a_secret() {
         fields(&entry),
         "command = \"c\"\nargs = [\"--api-key\", \"${secret:srv.api-key}\", \"--dsn=${secret:srv.dsn}\"]\n"
     );
+    let entry = json!({ "command": "c", "args": ["--a=xxxx=xxxx=xxxx"] });
+    assert_eq!(
+        fields(&entry),
+        "command = \"c\"\nargs = [\"--a=${secret:srv.a}=${secret:srv.argument}=${secret:srv.argument-2}\"]\n"
+    );
     let entry = json!({ "url": "https://h/mcp?key=<KEY>&page=1", "headers": { "Authorization": "Bearer xxxx", "X-Key": "{{key}}" } });
     assert_eq!(
         fields(&entry),
