@@ -117,7 +117,7 @@ impl Leg {
         }
     }
 
-    pub(super) fn summary(self) -> Summary {
+    pub(super) fn summary(&self) -> Summary {
         let Self { title, ways, calls, pipelined, starts, turn: _ } = self;
         let first = &ways[0];
         let figures = |measured: &Measured| {
@@ -129,14 +129,14 @@ impl Leg {
                 p99: median(&measured.p99),
                 added: added(&measured.p50, &first.p50),
                 rate: median(&measured.rates),
-                first: if starts > 0 { median(&measured.firsts) } else { f64::NAN },
-                first_added: if starts > 0 { added(&measured.firsts, &first.firsts) } else { f64::NAN },
+                first: if *starts > 0 { median(&measured.firsts) } else { f64::NAN },
+                first_added: if *starts > 0 { added(&measured.firsts, &first.firsts) } else { f64::NAN },
                 memory: process.map(Memory::of),
                 warden: warden.map(Memory::of),
             }
         };
         let ways = ways.iter().map(figures).collect();
-        let starts = if starts > 0 { format!(", {starts} starts") } else { String::new() };
+        let starts = if *starts > 0 { format!(", {starts} starts") } else { String::new() };
         let title = format!("{title}; a round: {calls} calls one by one, {pipelined} pipelined{starts}");
         Summary { title, ways }
     }

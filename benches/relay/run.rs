@@ -59,12 +59,13 @@ pub(super) fn run() {
             leg.round(round > 0);
         }
     }
-    let legs = legs.map(Leg::summary);
+    // Of all before any is left: what they share counts as shared.
+    let summaries = legs.each_ref().map(Leg::summary);
     println!("{rounds} rounds");
-    for leg in &legs {
+    for leg in &summaries {
         table::print(leg, &peers);
     }
-    let [program, remote, far] = &legs;
+    let [program, remote, far] = &summaries;
     goals::print(program, remote, far);
 }
 
