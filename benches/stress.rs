@@ -1,6 +1,6 @@
 //! What is to hold whenever a launch ends and whoever else writes: `cargo bench --bench stress -- checkpoints`, with
 //! a word behind it for the shapes with that in their name, and likewise `kills COUNT`, `editor ROUNDS`,
-//! `flips COUNT` and `repositories COUNT`. Each prints what it counted, and fails if anything does not hold.
+//! `flips COUNT`, `repositories COUNT` and, of the gateway, `soak CALLS`. Each prints what it counted, and fails if anything does not hold.
 //!
 //! The agents are this very program, which ends after a while. It is for Linux on x86-64, as the tracer is.
 

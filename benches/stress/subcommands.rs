@@ -9,10 +9,18 @@ mod place;
 mod random;
 mod repositories;
 mod shapes;
+mod soak;
 
+#[path = "../shared/gateway.rs"]
+mod gateway;
+#[path = "../shared/memory.rs"]
+#[expect(dead_code, reason = "the other measures are for another benchmark")]
+mod memory;
 #[path = "../../tests/support/programs.rs"]
 #[expect(dead_code, reason = "its agents and servers are for the tests")]
 mod programs;
+#[path = "../../tests/support/soaking.rs"]
+mod soaking;
 #[path = "../../tests/support/tracer/mod.rs"]
 #[expect(dead_code, reason = "faults are for the tests")]
 mod tracer;
@@ -40,10 +48,13 @@ pub(super) fn run() -> ExitCode {
         Some("editor") => editor::run(count(500)),
         Some("flips") => flips::run(count(1000)),
         Some("repositories") => repositories::run(count(1000)),
+        Some("soak") => soak::run(count(100_000)),
         // `cargo bench` without words measures, and this measures nothing.
         None => Counts::default(),
         Some(other) => {
-            panic!("no such stress: {other}; there are checkpoints, kills, editor, flips and repositories")
+            panic!(
+                "no such stress: {other}; there are checkpoints, kills, editor, flips, repositories and soak"
+            )
         }
     };
     counts.print();

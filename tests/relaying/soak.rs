@@ -1,17 +1,15 @@
-//! Many calls and a server that keeps dying: each is answered once, and none is sent twice.
+//! Many calls and a server that keeps dying: each is answered once, and none is sent twice. The long form is
+//! `cargo bench --bench stress -- soak`.
 
-use std::collections::BTreeMap;
-use std::{array, thread};
+use std::cell::RefCell;
+use std::thread;
 
-use serde_json::{Value, json};
-
-use super::conversation::{Conversation, failure, puppet};
+use super::conversation::{Conversation, puppet};
+use crate::support::soaking::{Came, Got, Soak, WINDOW};
 
 const CALLS: usize = 5000;
 const CRASHES: usize = 20;
 const GATEWAYS: usize = 10;
-/// How many are under way at once.
-const WINDOW: usize = 16;
 
 /// Numbers that look like chance, the same in every run.
 struct Chance(u64);
@@ -27,51 +25,29 @@ impl Chance {
 fn every_call_is_answered_once_and_sent_once() {
     // A server that fails again within a minute waits longer each time: several gateways share the crashes.
     let mut chance = Chance(20_261_130);
-    let share = CALLS / GATEWAYS;
-    let mut crash = || [chance.below(share / 2), share / 2 + chance.below(share / 2 - WINDOW)];
-    let plans: [[usize; CRASHES / GATEWAYS]; GATEWAYS] = array::from_fn(|_| crash());
-    let soaking: Vec<_> = plans.into_iter().map(|plan| thread::spawn(move || soak(share, &plan))).collect();
-    let counts: Vec<_> = soaking.into_iter().map(|soaking| soaking.join().unwrap()).collect();
-    let answered: usize = counts.iter().map(|(answered, _)| answered).sum();
-    let broken: usize = counts.iter().map(|(_, broken)| broken).sum();
+    let mut plan = || Soak::by_chance(CALLS / GATEWAYS, CRASHES / GATEWAYS, |limit| chance.below(limit));
+    let plans: Vec<Soak> = (0..GATEWAYS).map(|_| plan()).collect();
+    let soaking: Vec<_> = plans.into_iter().map(|plan| thread::spawn(move || soak(&plan))).collect();
+    let all: Vec<Came> = soaking.into_iter().map(|soaking| soaking.join().unwrap()).collect();
+    let answered: usize = all.iter().map(|came| came.answered).sum();
+    let broken: usize = all.iter().map(|came| came.broken).sum();
     assert_eq!(answered + broken, CALLS);
     // The one that crashes it, and at most what was under way.
     assert!((CRASHES..=CRASHES * WINDOW).contains(&broken), "{broken}");
 }
 
-/// Asks so often, with crashes at these calls; gives how many were answered and how many broken.
-fn soak(calls: usize, crashes: &[usize]) -> (usize, usize) {
-    let mut conversation = Conversation::begun(puppet(""));
-    let mut answers: BTreeMap<u64, Value> = BTreeMap::new();
-    let mut asked = 0;
-    while answers.len() < calls {
-        while asked < calls && asked - answers.len() < WINDOW {
-            let tool = if crashes.contains(&asked) { "crash" } else { "echo" };
-            asked += 1;
-            let id = conversation.ask_tool(tool, &json!({ "text": format!("call {asked}") }));
-            assert_eq!(usize::try_from(id).unwrap(), asked);
-        }
-        let heard = conversation.hear();
-        if let Some(id) = heard["id"].as_u64() {
-            assert_eq!(answers.insert(id, heard), None, "answered twice: {id}");
-        } else {
-            assert_eq!(heard["method"], "notifications/tools/list_changed", "{heard}");
-        }
-    }
-    let is_broken = |answer: &&Value| answer.get("error").is_some();
-    let broken: Vec<&Value> = answers.values().filter(is_broken).collect();
-    assert!(broken.iter().all(|answer| failure(answer).0 == -32081), "{broken:?}");
-    let mut got: Vec<Value> = Vec::new();
-    for line in conversation.got() {
-        let message: Value = serde_json::from_str(&line).unwrap();
-        got.extend(Some(message["id"].clone()).filter(|_| message["method"] == "tools/call"));
-    }
-    let sent = got.len();
-    got.sort_by_key(Value::as_u64);
-    got.dedup();
-    assert_eq!(sent, got.len(), "sent twice");
-    assert_eq!(conversation.events("start").len(), crashes.len() + 1);
-    let counts = (answers.len() - broken.len(), broken.len());
+fn soak(plan: &Soak) -> Came {
+    let conversation = RefCell::new(Conversation::begun(puppet("")));
+    let came = plan.run(
+        |line| conversation.borrow_mut().say(line),
+        || Some(conversation.borrow().hear_line().into_bytes()),
+        |_| {},
+    );
+    let conversation = conversation.into_inner();
+    assert_eq!((came.unanswered, came.answered_twice), (0, 0));
+    assert!(came.odd.is_empty(), "{:?}", came.odd);
+    let got = Got::read(&conversation.test.path("log"));
+    assert_eq!((got.twice, got.starts), (0, plan.crashes.len() + 1));
     conversation.finish();
-    counts
+    came
 }

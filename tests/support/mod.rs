@@ -6,6 +6,7 @@ mod listed;
 mod programs;
 mod running;
 mod session;
+pub(crate) mod soaking;
 mod terminal;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod traced;

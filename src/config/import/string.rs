@@ -42,11 +42,13 @@ impl Strings<'_> {
         while let Some(first) = rest.chars().next() {
             let blank = blank::length(rest, &out);
             if blank > 0 {
+                // A dollar before it would make an escape of the reference: it is to be filled in with the rest.
+                out.truncate(out.trim_end_matches('$').len());
                 let label = label_behind(&out, place);
                 let secret = self.want(&label, place, None);
                 out.push_str(&secret);
                 rest = rest.get(blank..).unwrap_or_default();
-            } else if let Some((reference, behind)) = reference(rest, place) {
+            } else if let Some((reference, behind)) = reference(rest, place).filter(|_| !out.ends_with('$')) {
                 out.push_str(&self.referred(reference, &out.clone(), place));
                 rest = behind;
             } else if let Some(behind) = rest.strip_prefix("$${").or_else(|| rest.strip_prefix("${")) {
@@ -141,9 +143,11 @@ fn secret_of_address(text: &str) -> usize {
     starts.next_back().unwrap_or_default()
 }
 
-/// What a secret is called: after the parameter or the option right before it, else after its place.
+/// What a secret is called: after the parameter or the option right before it, else after its place. Never after another
+/// secret: the names of a long row would double each time.
 fn label_behind(before: &str, place: Place<'_>) -> String {
-    let word = before.strip_suffix('=').and_then(|before| before.rsplit(['?', '&', ' ', '/', ';']).next());
+    let word =
+        before.strip_suffix('=').and_then(|before| before.rsplit(['?', '&', ' ', '/', ';', '}']).next());
     let word = word.map(|word| word.trim_start_matches('-')).filter(|word| !word.is_empty());
     match word {
         Some(word) if matches!(place.key, "url" | "args") => word.to_owned(),
@@ -162,7 +166,8 @@ enum Foreign<'a> {
     Asked(&'a str),
 }
 
-/// The reference that a text begins with, and what is behind it (case B23).
+/// The reference that a text begins with, and what is behind it (case B23). Behind another dollar it is none, and could
+/// not be written as one.
 fn reference<'a>(text: &'a str, place: Place<'_>) -> Option<(Foreign<'a>, &'a str)> {
     if let Some(opened) = text.strip_prefix("${") {
         let (inner, behind) = opened.split_once('}')?;

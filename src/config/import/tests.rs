@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
-use squire_strategies::{Name, Text};
+use squire_strategies::{Name, Source, Text};
 
 use super::{Imported, legal, named_after_address, of_entry, of_text, of_words};
 
@@ -94,6 +94,9 @@ fn b23_references_of_other_tools_become_squires() {
         ("pa$home$$", "pa$home$$"),
         ("${", "$${"),
         ("$${K}", "$${K}"),
+        // With the dollar before it the reference would be an escape, and its text the value.
+        ("$$K", "$$K"),
+        ("$K$$K", "${env:K}$$K"),
     ] {
         let entry = json!({ "command": "c", "env": { "V": written } });
         assert_eq!(
@@ -125,6 +128,8 @@ fn what_is_to_be_filled_in_becomes_a_secret() {
         "<your key>",
         "REPLACE_ME",
         "{file:./k.txt}",
+        "$<YOUR_TOKEN>",
+        "$$<YOUR_TOKEN>",
     ] {
         let (text, wanted) = shown(&json!({ "command": "c", "env": { "V": written } }));
         assert_eq!(text, "command = \"c\"\nenv = { V = \"${secret:srv.V}\" }\n", "{written}");
@@ -153,6 +158,11 @@ fn what_is_to_be_filled_in_becomes_a_secret() {
     assert_eq!(
         fields(&entry),
         "command = \"c\"\nargs = [\"--api-key\", \"${secret:srv.api-key}\", \"--dsn=${secret:srv.dsn}\"]\n"
+    );
+    let entry = json!({ "command": "c", "args": ["--a=xxxx=xxxx=xxxx"] });
+    assert_eq!(
+        fields(&entry),
+        "command = \"c\"\nargs = [\"--a=${secret:srv.a}=${secret:srv.argument}=${secret:srv.argument-2}\"]\n"
     );
     let entry = json!({ "url": "https://h/mcp?key=<KEY>&page=1", "headers": { "Authorization": "Bearer xxxx", "X-Key": "{{key}}" } });
     assert_eq!(
@@ -285,10 +295,16 @@ proptest! {
         written in prop_oneof!["\\PC{0,16}", "(\\$|\\{|\\}|\\$\\{|env:|input:|A|b|:-|<|>|x| |/|=){0,12}"],
     ) {
         let entry = json!({ "command": "c", "env": { "V": written }, "args": [written] });
-        let Imported { table, .. } = imported(&entry);
+        let Imported { table, wanted, .. } = imported(&entry);
+        let mut referred = Vec::new();
         for string in [table["env"]["V"].as_str().unwrap(), table["args"][0].as_str().unwrap()] {
             let text = Text::parse(string);
             prop_assert!(text.is_ok(), "{string:?}");
+            referred.extend(text.unwrap().references().map(|reference| reference.source.clone()));
+        }
+        // None of what it asks for is only spelt.
+        for wanted in wanted {
+            prop_assert!(referred.contains(&Source::Secret(wanted.secret)), "{table}");
         }
         if !written.contains(['$', '{', '<', 'x', 'X', '*', '.', '…']) && !written.to_lowercase().contains("your") {
             prop_assert_eq!(table["args"][0].as_str(), Some(written.as_str()));

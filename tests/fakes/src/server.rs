@@ -1,15 +1,17 @@
-//! The MCP server: one way of answering, two transports, and the modes in which it misbehaves.
+//! The MCP server: one way of answering, three transports, and the modes in which it misbehaves.
 
 mod answer;
 mod event_log;
 mod http;
 mod http_messages;
 mod left_behind;
+mod listening;
 mod mode;
 mod modern;
 mod options;
 mod puppet;
 mod service;
+mod sse;
 mod stdio;
 
 use std::env;
@@ -64,6 +66,7 @@ fn serve(options: Options, arguments: &[OsString]) -> io::Result<u8> {
         Kind::Stdio if matches!(service.mode, Mode::Puppet | Mode::Survivor(_)) => puppet::serve(&service),
         Kind::Stdio => stdio::serve(&service),
         Kind::Http { port_file } => http::serve(service, &port_file),
+        Kind::Sse { port_file } => sse::serve(service, &port_file),
     }
 }
 

@@ -198,25 +198,32 @@ fn a_server_dies_as_asked() {
 
 struct Http {
     port: u16,
-    _server: Running,
+    server: Running,
 }
 
 impl Http {
     fn start(mode: &str) -> Self {
-        let port_file = directory(&format!("http-{mode}")).join("port");
-        let server = Running::start(
-            Command::new(SERVER).args(["http", "--mode", mode, "--port-file"]).arg(&port_file),
-        );
+        Self::of_kind("http", mode)
+    }
+
+    fn of_kind(kind: &str, mode: &str) -> Self {
+        let port_file = directory(&format!("{kind}-{mode}")).join("port");
+        let server =
+            Running::start(Command::new(SERVER).args([kind, "--mode", mode, "--port-file"]).arg(&port_file));
         let port = eventually(|| fs::read_to_string(&port_file).ok()).parse().unwrap();
-        Self { port, _server: server }
+        Self { port, server }
     }
 
     /// The whole response to one request on a connection of its own.
     fn request(&self, method: &str, headers: &str, body: &str) -> String {
+        self.request_at("/mcp", method, headers, body)
+    }
+
+    fn request_at(&self, path: &str, method: &str, headers: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         let length = body.len();
         let head =
-            format!("{method} /mcp HTTP/1.1\r\nContent-Length: {length}\r\nConnection: close\r\n{headers}");
+            format!("{method} {path} HTTP/1.1\r\nContent-Length: {length}\r\nConnection: close\r\n{headers}");
         stream.write_all(format!("{head}\r\n{body}").as_bytes()).unwrap();
         let mut response = String::new();
         stream.read_to_string(&mut response).unwrap();
@@ -251,4 +258,50 @@ fn the_http_server_has_other_replies() {
     assert!(reply.contains("\r\nWWW-Authenticate: Bearer resource_metadata="), "{reply}");
     let reply = Http::start("html").request("POST", "", INITIALIZE);
     assert!(reply.contains("\r\nContent-Type: text/html\r\n"), "{reply}");
+}
+
+/// The stream of an SSE server, after the names of its events.
+fn events(port: u16) -> impl FnMut() -> (String, String) {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    stream.write_all(b"GET /sse HTTP/1.1\r\n\r\n").unwrap();
+    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
+    assert_eq!(lines.next().unwrap(), "HTTP/1.1 200 OK");
+    move || {
+        let mut after = |name: &str| lines.find_map(|line| line.strip_prefix(name).map(str::to_owned));
+        (after("event: ").unwrap(), after("data: ").unwrap())
+    }
+}
+
+#[test]
+fn the_sse_server_answers_on_the_stream_of_the_session() {
+    let mut server = Http::of_kind("sse", "die-after-initialize");
+    let status = |server: &Http, method, path, body| {
+        server.request_at(path, method, "", body).split(' ').nth(1).unwrap().to_owned()
+    };
+    // Nobody has opened a session yet.
+    assert_eq!(status(&server, "POST", "/messages?session=1", PING), "404");
+    assert_eq!(status(&server, "POST", "/sse", PING), "405");
+    assert_eq!(status(&server, "GET", "/mcp", ""), "404");
+    let (mut first, mut second) = (events(server.port), events(server.port));
+    assert_eq!(first(), ("endpoint".into(), "/messages?session=1".into()));
+    assert_eq!(second(), ("endpoint".into(), "/messages?session=2".into()));
+    assert_eq!(status(&server, "POST", "/messages?session=2", PING), "202");
+    assert_eq!(second(), ("message".into(), r#"{"jsonrpc":"2.0","id":2,"result":{}}"#.into()));
+    assert_eq!(status(&server, "POST", "/messages?session=1", INITIALIZED), "202");
+    assert_eq!(status(&server, "POST", "/messages?session=1", INITIALIZE), "202");
+    let (name, reply) = first();
+    assert_eq!(
+        (name.as_str(), &serde_json::from_str::<Value>(&reply).unwrap()["id"]),
+        ("message", &json!(1))
+    );
+    assert_eq!(server.server.0.wait().unwrap().code(), Some(3));
+}
+
+#[test]
+fn the_sse_server_forgets_who_hangs_up() {
+    let server = Http::of_kind("sse", "ok");
+    let mut opened = events(server.port);
+    opened();
+    drop(opened);
+    eventually(|| server.request_at("/messages?session=1", "POST", "", PING).contains(" 404 ").then_some(()));
 }

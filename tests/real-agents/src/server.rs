@@ -17,6 +17,8 @@ pub enum Transport {
     Stdio,
     /// A server that already runs.
     Http,
+    /// The same over HTTP with server-sent events, of revision 2024-11-05.
+    Sse,
 }
 
 /// How long the server takes to start.
@@ -63,24 +65,29 @@ impl Server {
         let program = programs::fake_server()?;
         let (log, port) = (home.beside("server.jsonl"), home.beside("port"));
         let name = speed.server();
-        if transport == Transport::Stdio {
-            // Strings and arrays of JSON are strings and arrays of TOML.
-            let words = json!([program, "stdio", "--log", log]);
-            let command = words.as_array().into_iter().flatten().cloned();
-            let command: Vec<_> = command.chain(speed.arguments().iter().map(|word| json!(word))).collect();
-            let (variable, value) = DECLARED;
-            let declaration = format!(
-                "[servers.{name}]\ncommand = {}\nenv = {{ {variable} = \"{value}\" }}\n",
-                Value::from(command)
-            );
-            return Ok(Self { declaration, log, process: None });
-        }
+        let (kind, path, field) = match transport {
+            Transport::Stdio => {
+                // Strings and arrays of JSON are strings and arrays of TOML.
+                let words = json!([program, "stdio", "--log", log]);
+                let command = words.as_array().into_iter().flatten().cloned();
+                let command: Vec<_> =
+                    command.chain(speed.arguments().iter().map(|word| json!(word))).collect();
+                let (variable, value) = DECLARED;
+                let declaration = format!(
+                    "[servers.{name}]\ncommand = {}\nenv = {{ {variable} = \"{value}\" }}\n",
+                    Value::from(command)
+                );
+                return Ok(Self { declaration, log, process: None });
+            }
+            Transport::Http => ("http", "mcp", ""),
+            Transport::Sse => ("sse", "sse", "transport = \"sse\"\n"),
+        };
         let mut command = Command::new(program);
-        command.arg("http").arg("--port-file").arg(&port).arg("--log").arg(&log).args(speed.arguments());
+        command.arg(kind).arg("--port-file").arg(&port).arg("--log").arg(&log).args(speed.arguments());
         let process = Some(command.stdin(Stdio::null()).spawn()?);
         let mut server = Self { declaration: String::new(), log, process };
         server.declaration =
-            format!("[servers.{name}]\nurl = \"http://127.0.0.1:{}/mcp\"\n", read_port(&port)?);
+            format!("[servers.{name}]\nurl = \"http://127.0.0.1:{}/{path}\"\n{field}", read_port(&port)?);
         Ok(server)
     }
 

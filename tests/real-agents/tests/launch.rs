@@ -40,6 +40,16 @@ macro_rules! launches {
             fn http_slow() -> io::Result<()> {
                 check(&TURN, &agents::$agent, Transport::Http, Speed::Slow)
             }
+
+            #[test]
+            fn sse_quick() -> io::Result<()> {
+                check(&TURN, &agents::$agent, Transport::Sse, Speed::Quick)
+            }
+
+            #[test]
+            fn sse_slow() -> io::Result<()> {
+                check(&TURN, &agents::$agent, Transport::Sse, Speed::Slow)
+            }
         }
     )+ };
 }

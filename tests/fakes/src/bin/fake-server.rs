@@ -1,4 +1,4 @@
-//! A small MCP server, over stdio or Streamable HTTP, that misbehaves on request.
+//! A small MCP server, over stdio, Streamable HTTP or HTTP with server-sent events, that misbehaves on request.
 
 use std::process::ExitCode;
 

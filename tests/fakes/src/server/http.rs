@@ -2,40 +2,26 @@
 
 use std::collections::HashSet;
 use std::io::{self, BufReader};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-use std::{process, thread};
+use std::thread;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::http_messages::{Request, Response};
+use super::listening::{self, die};
 use super::mode::Mode;
 use super::service::{Reaction, Service};
-use super::{DEATH, complain};
-use crate::files;
 
 const SESSION: &str = "Mcp-Session-Id";
 const CHALLENGE: &str = r#"Bearer resource_metadata="http://127.0.0.1/meta""#;
-/// A server that its test forgot does not stay for ever.
-const LIFETIME: Duration = Duration::from_secs(600);
 
 /// Writes the port to its file and serves until the process is killed; returns the exit status.
 pub(crate) fn serve(service: Service, port_file: &Path) -> io::Result<u8> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    files::write_atomically(port_file, &listener.local_addr()?.port().to_string())?;
     let endpoint = Arc::new(Endpoint { service, sessions: Mutex::default(), opened: AtomicUsize::new(0) });
-    thread::spawn(move || {
-        for connection in listener.incoming().flatten() {
-            let endpoint = Arc::clone(&endpoint);
-            // A client that hangs up in the middle of a request is no matter of the server.
-            thread::spawn(move || endpoint.converse(&connection));
-        }
-    });
-    thread::sleep(LIFETIME);
-    Ok(0)
+    listening::serve(port_file, move |connection| endpoint.converse(connection))
 }
 
 struct Endpoint {
@@ -48,13 +34,7 @@ impl Endpoint {
     fn converse(&self, mut connection: &TcpStream) -> io::Result<()> {
         let mut reader = BufReader::new(connection);
         while let Some(request) = Request::read(&mut reader)? {
-            self.service.log.append(&json!({
-                "event": "http",
-                "method": request.method,
-                "path": request.path,
-                "headers": request.headers,
-                "body": String::from_utf8_lossy(&request.body),
-            }))?;
+            self.service.log.append(&request.event())?;
             let (response, last) = self.respond(&request)?;
             response.write(&mut connection)?;
             if last {
@@ -126,9 +106,4 @@ impl Endpoint {
 
 fn session(request: &Request) -> Option<&str> {
     request.header("mcp-session-id")
-}
-
-#[expect(clippy::exit, reason = "the thread of a connection has no other way to end the process")]
-fn die() -> ! {
-    process::exit(complain(DEATH, "dying after initialize, as asked").into())
 }

@@ -34,6 +34,17 @@ impl Request {
         self.headers.get(name)?.as_str()
     }
 
+    /// What the log says of it.
+    pub(crate) fn event(&self) -> Value {
+        json!({
+            "event": "http",
+            "method": self.method,
+            "path": self.path,
+            "headers": self.headers,
+            "body": String::from_utf8_lossy(&self.body),
+        })
+    }
+
     /// Whether the client wants no further request on this connection.
     pub(crate) fn closes(&self) -> bool {
         self.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"))
@@ -98,10 +109,14 @@ impl Response {
         Self { body, ..Self::empty(status) }.header("Content-Type", content_type)
     }
 
-    /// A stream of one event, in chunks, for nobody knows the length of a stream.
+    /// A stream of events, in chunks, for nobody knows the length of a stream; it has none yet.
+    pub(crate) fn stream() -> Self {
+        Self { chunked: true, ..Self::with_body("200 OK", "text/event-stream", String::new()) }
+    }
+
+    /// A stream of one event.
     pub(crate) fn event(data: &Value) -> Self {
-        let body = format!("event: message\ndata: {data}\n\n");
-        Self { chunked: true, ..Self::with_body("200 OK", "text/event-stream", body) }
+        Self { body: event("message", &data.to_string()), ..Self::stream() }
     }
 
     pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
@@ -109,22 +124,50 @@ impl Response {
         self
     }
 
+    /// All of it in one write.
     pub(crate) fn write(&self, stream: &mut impl Write) -> io::Result<()> {
+        let mut bytes = self.head()?;
+        if self.chunked {
+            bytes.append(&mut chunk(&self.body));
+            bytes.extend_from_slice(b"0\r\n\r\n");
+        } else {
+            bytes.extend_from_slice(self.body.as_bytes());
+        }
+        stream.write_all(&bytes)
+    }
+
+    /// The head alone: the chunks of its body come as they are.
+    pub(crate) fn write_head(&self, stream: &mut impl Write) -> io::Result<()> {
+        stream.write_all(&self.head()?)
+    }
+
+    fn head(&self) -> io::Result<Vec<u8>> {
         let Self { status, headers, body, chunked } = self;
-        let length = body.len();
-        // Collected first, so that the response leaves in one write.
         let mut bytes = Vec::new();
         write!(bytes, "HTTP/1.1 {status}\r\n")?;
         for (name, value) in headers {
             write!(bytes, "{name}: {value}\r\n")?;
         }
         if *chunked {
-            write!(bytes, "Transfer-Encoding: chunked\r\n\r\n{length:x}\r\n{body}\r\n0\r\n\r\n")?;
+            write!(bytes, "Transfer-Encoding: chunked\r\n\r\n")?;
         } else {
-            write!(bytes, "Content-Length: {length}\r\n\r\n{body}")?;
+            write!(bytes, "Content-Length: {}\r\n\r\n", body.len())?;
         }
-        stream.write_all(&bytes)
+        Ok(bytes)
     }
+}
+
+/// One event, as a chunk of a stream.
+pub(crate) fn event_chunk(name: &str, data: &str) -> Vec<u8> {
+    chunk(&event(name, data))
+}
+
+fn event(name: &str, data: &str) -> String {
+    format!("event: {name}\ndata: {data}\n\n")
+}
+
+fn chunk(text: &str) -> Vec<u8> {
+    format!("{:x}\r\n{text}\r\n", text.len()).into_bytes()
 }
 
 #[cfg(test)]

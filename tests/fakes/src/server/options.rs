@@ -10,6 +10,7 @@ use super::mode::Mode;
 pub(crate) enum Kind {
     Stdio,
     Http { port_file: PathBuf },
+    Sse { port_file: PathBuf },
 }
 
 impl Kind {
@@ -17,6 +18,7 @@ impl Kind {
         match self {
             Self::Stdio => "stdio",
             Self::Http { .. } => "http",
+            Self::Sse { .. } => "sse",
         }
     }
 }
@@ -42,13 +44,13 @@ impl Options {
             arguments.get(position + 1)
         };
         let text = |option: &str| value(option).map(|value| value.to_string_lossy().into_owned());
+        let port_file =
+            || value("--port-file").map(PathBuf::from).ok_or("http and sse need --port-file FILE");
         let kind = match arguments.first().and_then(|kind| kind.to_str()) {
             Some("stdio") => Kind::Stdio,
-            Some("http") => {
-                let port_file = value("--port-file").ok_or("http needs --port-file FILE")?;
-                Kind::Http { port_file: port_file.into() }
-            }
-            _ => return Err("the first argument is stdio or http".into()),
+            Some("http") => Kind::Http { port_file: port_file()? },
+            Some("sse") => Kind::Sse { port_file: port_file()? },
+            _ => return Err("the first argument is stdio, http or sse".into()),
         };
         Ok(Self {
             kind,
@@ -84,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_wrong_line_is_refused() {
-        for line in ["", "pipe", "http", "stdio --mode odd"] {
+        for line in ["", "pipe", "http", "sse", "stdio --mode odd"] {
             assert!(parse(line).is_err(), "{line}");
         }
     }

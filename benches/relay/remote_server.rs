@@ -1,0 +1,44 @@
+//! The fake server over streamable HTTP.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::programs::fake_server;
+
+pub(super) struct RemoteServer {
+    process: Child,
+    pub(super) port: u16,
+}
+
+impl RemoteServer {
+    /// Starts it in one of its modes and waits for its port.
+    pub(super) fn start(root: &Path, name: &str, mode: &str) -> Self {
+        let file = root.join(format!("{name}-port"));
+        let mut command = Command::new(fake_server());
+        command.args(["http", "--mode", mode, "--port-file"]).arg(&file);
+        let mut server = Self { process: command.stdin(Stdio::null()).spawn().unwrap(), port: 0 };
+        let start = Instant::now();
+        loop {
+            if let Some(port) = fs::read_to_string(&file).ok().and_then(|port| port.parse().ok()) {
+                server.port = port;
+                return server;
+            }
+            assert!(start.elapsed() < Duration::from_secs(10), "the server named no port");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/mcp", self.port)
+    }
+}
+
+impl Drop for RemoteServer {
+    fn drop(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
