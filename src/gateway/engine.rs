@@ -75,6 +75,8 @@ impl Engine<'_> {
             is_running: false,
             reached: Vec::new(),
             learned: Vec::new(),
+            has_initialized: false,
+            ended: None,
             is_over: false,
             failed: None,
             is_begun: false,
@@ -123,6 +125,11 @@ struct Work<'a> {
     reached: Vec<Step>,
     /// What it has newly told.
     learned: Vec<Learned>,
+    /// Whether it ever answered the agent's first words.
+    has_initialized: bool,
+    /// Why it ended. It is told once it is started again: where the agent goes too, nothing was wrong, as one that ends
+    /// everything below itself ends the server first (OpenCode 1.18.33).
+    ended: Option<String>,
     /// Whether the agent has said all.
     is_over: bool,
     /// When it failed for good.
@@ -193,7 +200,7 @@ impl Work<'_> {
             FromServer::Ended(reason) => {
                 self.is_running = false;
                 if !self.is_over {
-                    self.engine.delivery.gap(code::ENDED, &reason);
+                    self.ended = Some(reason.clone());
                 }
                 if !self.is_begun {
                     let name = self.engine.name;
@@ -207,7 +214,16 @@ impl Work<'_> {
         if self.engine.relay.has_failed() {
             self.failed.get_or_insert_with(SystemTime::now);
         }
+        if self.engine.relay.has_failed() || !self.has_initialized {
+            self.tell_end();
+        }
         self.act(actions);
+    }
+
+    fn tell_end(&mut self) {
+        if let Some(reason) = self.ended.take() {
+            self.engine.delivery.gap(code::ENDED, &reason);
+        }
     }
 
     fn tick(&mut self) {
@@ -235,6 +251,7 @@ impl Work<'_> {
                 }
                 Action::ToServer(line) => self.engine.upstream.send(line),
                 Action::Start => {
+                    self.tell_end();
                     self.number += 1;
                     self.is_running = true;
                     self.start();
@@ -252,7 +269,10 @@ impl Work<'_> {
                     self.engine.audit.note(&note);
                 }
                 Action::Audit(call) => self.engine.audit.record(call),
-                Action::Reached(step) => self.reached.push(step),
+                Action::Reached(step) => {
+                    self.has_initialized = true;
+                    self.reached.push(step);
+                }
                 Action::Recalled => {
                     let reason =
                         "the agent was answered from what it told before; it is started with the first call";

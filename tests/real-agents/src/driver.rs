@@ -40,6 +40,8 @@ pub struct Outcome {
     pub turns: Vec<Turn>,
     /// What the server wrote down.
     pub log: Vec<Value>,
+    /// How far the server has come, as `squire status` tells it.
+    pub way: Value,
     /// The agent's own settings afterwards.
     pub settings: String,
     /// The files of the user that were changed, and what was left in the project.
@@ -71,36 +73,71 @@ pub fn run_with(
     options: &[String],
     arguments: &[String],
 ) -> io::Result<Outcome> {
-    let model = Model::start("echo")?;
-    let mut home = Home::new()?;
-    let server = Server::new(transport, speed, &home)?;
-    home.write(".config/squire/squire.toml", server.declaration.clone())?;
-    agent.write_settings(&mut home, &model.url())?;
+    Setting::new(agent, program, transport, speed)?.run(options, arguments)
+}
 
-    let mut command = Command::new(programs::squire()?);
-    command
-        .args(["launch", agent.name])
-        .args(options)
-        .arg("--")
-        .args(arguments)
-        .current_dir(home.project())
-        .env_clear()
-        .env("HOME", home.path())
-        .env("PATH", search_path(agent, program, &home)?)
-        .env(CANARY, "1")
-        .env(BASE, home.path().join(".cache"))
-        .envs(agent.environment.iter().copied());
-    let finished = process::run(&mut command, &home.beside(""), LIMIT)?;
+/// A home in which one agent is launched, with one server declared, as often as a test wants.
+#[derive(Debug)]
+pub struct Setting<'a> {
+    agent: &'a Agent,
+    /// The model that the agent talks to.
+    pub model: Model,
+    home: Home,
+    server: Server,
+    search_path: OsString,
+}
 
-    Ok(Outcome {
-        code: finished.code,
-        stdout: finished.stdout,
-        stderr: finished.stderr,
-        turns: model.turns(),
-        log: server.log(),
-        settings: fs::read_to_string(home.path().join(agent.settings_file()))?,
-        changed: home.changed()?,
-    })
+impl<'a> Setting<'a> {
+    /// Declares the server, and writes what the agent's user has configured.
+    pub fn new(agent: &'a Agent, program: &Path, transport: Transport, speed: Speed) -> io::Result<Self> {
+        let model = Model::start("echo")?;
+        let mut home = Home::new()?;
+        let server = Server::new(transport, speed, &home)?;
+        home.write(".config/squire/squire.toml", server.declaration.clone())?;
+        agent.write_settings(&mut home, &model.url())?;
+        let search_path = search_path(agent, program, &home)?;
+        Ok(Self { agent, model, home, server, search_path })
+    }
+
+    /// One launch. The server's log is of all launches.
+    pub fn run(&self, options: &[String], arguments: &[String]) -> io::Result<Outcome> {
+        let Self { agent, model, home, server, .. } = self;
+        let before = model.turns().len();
+        let mut command = self.squire()?;
+        command
+            .args(["launch", agent.name])
+            .args(options)
+            .arg("--")
+            .args(arguments)
+            .env(CANARY, "1")
+            .envs(agent.environment.iter().copied());
+        let finished = process::run(&mut command, &home.beside(""), LIMIT)?;
+        let told = process::run(self.squire()?.args(["status", "--json"]), &home.beside(""), LIMIT)?;
+        let told: Value = serde_json::from_str(&told.stdout).unwrap_or_default();
+        let servers = told["launches"][0]["servers"].as_array();
+        let own = servers.into_iter().flatten().find(|server| server["name"] != "squire");
+        Ok(Outcome {
+            code: finished.code,
+            stdout: finished.stdout,
+            stderr: finished.stderr,
+            turns: model.turns().split_off(before),
+            log: server.log(),
+            way: own.cloned().unwrap_or_default(),
+            settings: fs::read_to_string(home.path().join(agent.settings_file()))?,
+            changed: home.changed()?,
+        })
+    }
+
+    fn squire(&self) -> io::Result<Command> {
+        let mut command = Command::new(programs::squire()?);
+        command
+            .current_dir(self.home.project())
+            .env_clear()
+            .env("HOME", self.home.path())
+            .env("PATH", &self.search_path)
+            .env(BASE, self.home.path().join(".cache"));
+        Ok(command)
+    }
 }
 
 /// The PATH of a machine where just this agent is installed.
@@ -127,13 +164,13 @@ impl Outcome {
 /// All of it, for a test that failed.
 impl fmt::Display for Outcome {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { code, stdout, stderr, turns, log, settings: _, changed } = self;
+        let Self { code, stdout, stderr, turns, log, way, settings: _, changed } = self;
         writeln!(
             out,
             "code {code:?}, changed {changed:?}\n--- stdout\n{stdout}\n--- stderr\n{stderr}\n--- turns"
         )?;
         turns.iter().try_for_each(|turn| writeln!(out, "{turn:?}"))?;
-        writeln!(out, "--- server")?;
+        writeln!(out, "--- server: {way}")?;
         log.iter().try_for_each(|record| writeln!(out, "{record}"))
     }
 }

@@ -7,6 +7,7 @@ use crate::http::{self, Request, Response};
 use serde_json::{Value, json};
 use std::io::{self, BufReader};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -30,19 +31,25 @@ pub struct Turn {
 pub struct Model {
     address: SocketAddr,
     turns: Arc<Mutex<Vec<Turn>>>,
+    is_silent: Arc<AtomicBool>,
 }
 
 impl Model {
     /// Starts a model that calls the first tool whose full name ends with `wanted`.
     pub fn start(wanted: &'static str) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        let model = Self { address: listener.local_addr()?, turns: Arc::default() };
-        let turns = Arc::clone(&model.turns);
+        let model =
+            Self { address: listener.local_addr()?, turns: Arc::default(), is_silent: Arc::default() };
+        let (turns, is_silent) = (Arc::clone(&model.turns), Arc::clone(&model.is_silent));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let turns = Arc::clone(&turns);
+                let (turns, is_silent) = (Arc::clone(&turns), Arc::clone(&is_silent));
                 // A client that hangs up early is its own affair.
-                thread::spawn(move || serve(&stream, wanted, &turns).ok());
+                thread::spawn(move || {
+                    // No tool has a name that ends so.
+                    let wanted = || if is_silent.load(Ordering::Relaxed) { " " } else { wanted };
+                    serve(&stream, wanted, &turns).ok()
+                });
             }
         });
         Ok(model)
@@ -53,16 +60,21 @@ impl Model {
         format!("http://{}", self.address)
     }
 
+    /// From now on it calls nothing, or does again.
+    pub fn be_silent(&self, is_silent: bool) {
+        self.is_silent.store(is_silent, Ordering::Relaxed);
+    }
+
     /// The turns so far, oldest first.
     pub fn turns(&self) -> Vec<Turn> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-fn serve(stream: &TcpStream, wanted: &str, turns: &Mutex<Vec<Turn>>) -> io::Result<()> {
+fn serve(stream: &TcpStream, wanted: impl Fn() -> &'static str, turns: &Mutex<Vec<Turn>>) -> io::Result<()> {
     let mut input = BufReader::new(stream);
     while let Some(request) = http::read(&mut input)? {
-        let response = answer(&request, wanted, turns);
+        let response = answer(&request, wanted(), turns);
         http::write(&mut &*stream, &request, &response)?;
     }
     Ok(())

@@ -28,6 +28,8 @@ pub enum Speed {
     Quick,
     /// As a first `npx` or `uvx` run does.
     Slow,
+    /// It never does.
+    Dead,
 }
 
 impl Speed {
@@ -36,6 +38,7 @@ impl Speed {
         match self {
             Self::Quick => "quick",
             Self::Slow => "slow",
+            Self::Dead => "dead",
         }
     }
 
@@ -43,6 +46,7 @@ impl Speed {
         match self {
             Self::Quick => &[],
             Self::Slow => &["--mode", "slow:8000"],
+            Self::Dead => &["--mode", "die"],
         }
     }
 }
