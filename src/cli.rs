@@ -380,6 +380,9 @@ pub struct Gateway {
     /// Of squire's own client: results of any length, for who writes them to files
     #[arg(long, hide = true)]
     pub whole: bool,
+    /// Of `squire add`: its user has agreed to one start of this declaration, which is not approved yet
+    #[arg(long, hide = true, value_name = "DIGEST")]
+    pub trial: Option<String>,
 }
 
 /// `squire completions`.

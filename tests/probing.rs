@@ -53,10 +53,10 @@ fn probe_tells_of_each_server_what_an_agent_gets() {
         cells(&run),
         [
             "NAME STATE TRANSPORT TOOLS TOKENS START ROUND TRIP SPEAKS AND IS",
-            "squire answered builtin 1 44 <n> ms <n> ms 2025-11-25 squire 0.1.0",
+            "squire answered builtin 2 125 <n> ms <n> ms 2025-11-25 squire 0.1.0",
             "good answered stdio 2 of 3 75 <n> ms <n> ms 2025-11-25 fake-server 1",
             "web answered http 3 110 <n> ms <n> ms 2025-11-25 fake-server 1",
-            "3 of 3 answered: 6 tools, whose definitions are 229 tokens of o200k_base",
+            "3 of 3 answered: 7 tools, whose definitions are 310 tokens of o200k_base",
         ]
     );
     // One session, which is ended again (B56: there is no GET stream, and that is fine).
@@ -442,7 +442,7 @@ fn a_terminal_shows_who_is_waited_for() {
         Test::new().config(&[fake("slow", "slow:1500", ""), fake("a", "ok", "")].concat()).args(["probe"]);
     let session = Session::start(test.clone(), test.command(), Place::Terminal);
     session.until_shown("2 of 3 servers answered\r\n  slow ");
-    session.until_shown("3 of 3 answered: 7 tools");
+    session.until_shown("3 of 3 answered: 8 tools");
     let facts = session.finish().join("\n");
     assert!(facts.contains("\"exited\":0"), "{facts}");
 }

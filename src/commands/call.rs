@@ -57,7 +57,9 @@ pub fn run(options: &cli::Call, environment: &Environment) -> Result<Exit> {
             Some(opened.with_context(|| format!("--output {}", directory.display()))?)
         }
     };
-    let endpoint = asked.endpoint(server, results.is_some(), environment);
+    // Who writes results to files gets them whole.
+    let more: &[&str] = if results.is_some() { &["--whole"] } else { &[] };
+    let endpoint = asked.endpoint(server, more, environment);
     let told = Mutex::new(format!("starting {}", server.name));
     let (called, signal) = watched(FAREWELL, |groups, is_over| {
         let lines = || vec![told.lock().map(|told| told.clone()).unwrap_or_default()];

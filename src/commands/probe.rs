@@ -30,7 +30,7 @@ pub fn run(options: &cli::Probe, environment: &Environment) -> Result<Exit> {
     let names = names(&surroundings, options.agent.as_deref())?;
     let ready = asked.servers.iter().filter(|server| matches!(server.state, State::Ready));
     let ready: Vec<(&Server, Endpoint)> =
-        ready.map(|server| (server, asked.endpoint(server, false, environment))).collect();
+        ready.map(|server| (server, asked.endpoint(server, &[], environment))).collect();
     let probe = |(server, endpoint): &(&Server, Endpoint), groups: &Groups| {
         probe(server, endpoint, options.timeout.map(Duration::from), &names, groups)
     };

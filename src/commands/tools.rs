@@ -26,7 +26,7 @@ pub fn run(options: &cli::Tools, environment: &Environment) -> Result<Exit> {
     let meant = Meant { names: &options.names, profiles: &options.profiles, agent: options.agent.as_deref() };
     let asked = Asked::find(&surroundings, &meant, environment)?;
     let all: Vec<(&Server, Endpoint)> =
-        asked.servers.iter().map(|server| (server, asked.endpoint(server, false, environment))).collect();
+        asked.servers.iter().map(|server| (server, asked.endpoint(server, &[], environment))).collect();
     let list = |(server, endpoint): &(&Server, Endpoint), groups: &Groups| {
         matches!(server.state, State::Ready).then(|| inspect(endpoint, server.patience(None), groups))
     };
@@ -44,7 +44,9 @@ pub fn run(options: &cli::Tools, environment: &Environment) -> Result<Exit> {
     } else {
         let texts: Vec<String> = found
             .iter()
-            .filter_map(|(server, outcome)| Some(as_text(server, outcome.as_ref()?.as_ref().ok()?, options)))
+            .filter_map(|(server, outcome)| {
+                Some(as_text(server, outcome.as_ref()?.as_ref().ok()?, options.schemas))
+            })
             .collect();
         output.data(&texts.join("\n"))?;
         for (server, outcome) in &found {
@@ -79,7 +81,8 @@ fn tell(server: &Server, outcome: Option<&Result<Listing, Error>>, output: Outpu
     }
 }
 
-fn as_text(server: &Server, listing: &Listing, options: &cli::Tools) -> String {
+/// What a server offers, for people.
+pub(super) fn as_text(server: &Server, listing: &Listing, has_schemas: bool) -> String {
     let tools = &listing.tools;
     let count = tools.shown.len();
     let plural = if count == 1 { "" } else { "s" };
@@ -94,11 +97,11 @@ fn as_text(server: &Server, listing: &Listing, options: &cli::Tools) -> String {
             format!("{} {}", printable(&tool.name), arguments::usage(tool.input_schema())).trim_end()
         );
         let lines = tool.description.as_deref().unwrap_or_default().trim().lines();
-        let wanted = if options.schemas { usize::MAX } else { 1 };
+        let wanted = if has_schemas { usize::MAX } else { 1 };
         for line in lines.take(wanted) {
             let _ = writeln!(text, "    {}", printable(line).trim_end());
         }
-        if options.schemas {
+        if has_schemas {
             for line in schemas(tool) {
                 let _ = writeln!(text, "    {}", printable(&line));
             }

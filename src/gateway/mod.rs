@@ -38,7 +38,7 @@ use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::mcp::Service;
 use crate::output::Output;
-use crate::resolve::{Resolved, Selection, UnknownSelection, community, resolve, strategy};
+use crate::resolve::{Resolved, Selection, Standing, UnknownSelection, community, resolve, strategy};
 use crate::runner::live_record;
 use crate::secrets::{self, Lack, Secrets, Values};
 use crate::trust::Court;
@@ -228,7 +228,15 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<(Resolv
     // Judged here again: between the launch and now a repository may have changed.
     let mut others = community(&layers);
     others.retain(|declaration| declaration.name.as_str() == options.name);
-    let standings = court.judge(&others).standings;
+    let mut standings = court.judge(&others).standings;
+    if let Some(tried) = options.trial.as_ref().filter(|_| environment.get(LAUNCH_VARIABLE).is_none()) {
+        // Never what a repository declares, and never inside a launch.
+        let is_tried = |declaration: &&Declaration| {
+            !declaration.origin.layer.is_project() && digest(&canonical(declaration)) == *tried
+        };
+        let tried = others.iter().filter(is_tried);
+        standings.extend(tried.map(|declaration| (declaration.name.to_string(), Standing::Approved)));
+    }
     let resolution = match resolve(&layers, &standings, &selection, &|transport| strategy.speaks(transport)) {
         Err(error) if error.is::<UnknownSelection>() => None,
         resolution => Some(resolution?),

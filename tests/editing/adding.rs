@@ -200,6 +200,8 @@ fn b94_on_a_terminal_it_asks_for_secrets_and_approval() {
         let mut session = Session::start(test.clone(), command, Place::Terminal);
         session.until_shown("value of a.TOKEN (not shown): ");
         session.press(b"S3CR3T_typed\n");
+        session.until_shown("start a once, to see the tools before you approve? [y/N]");
+        session.press(b"n\n");
         session.until_shown("approve a? [y/N]");
         session.press(keys);
         let facts = session.finish().join("\n");
@@ -222,9 +224,64 @@ fn on_a_terminal_a_secret_can_wait() {
     let mut session = Session::start(test.clone(), command, Place::Terminal);
     session.until_shown("value of a.TOKEN (not shown): ");
     session.press(b"\n");
+    session.until_shown("start a once");
+    session.press(b"n\n");
     session.until_shown("approve a? [y/N]");
     session.press(b"y\n");
     let facts = session.finish().join("\n");
     assert!(facts.contains("squire secret set a.TOKEN"), "{facts}");
     assert!(!test.path("home/.config/squire/secrets.toml").exists());
+}
+
+/// What its user agrees to is one start of this declaration: it has its secret, its tools are shown, and it is off still.
+#[test]
+fn on_a_terminal_the_tools_are_shown_before_anything_is_trusted() {
+    for (server, shown) in [
+        ("exec <server> stdio --log <T>/log", "a: 3 tools"),
+        ("echo broken >&2; exit 7", "a: it ended with status 7: broken"),
+    ] {
+        let test = Test::new().script("bin/srv", &format!("#!/bin/sh\n{server}\n"));
+        let command = test.clone().args(["add", "a", "-e", "TOKEN=<YOUR_TOKEN>", "--", "srv"]).command();
+        let mut session = Session::start(test.clone(), command, Place::Terminal);
+        session.until_shown("value of a.TOKEN (not shown): ");
+        session.press(b"S3CR3T_typed\n");
+        session.until_shown("start a once");
+        session.press(b"y\n");
+        session.until_shown("approve a? [y/N]");
+        session.press(b"n\n");
+        let facts = session.finish().join("\n");
+        assert!(facts.find(shown) < facts.find("approve a?") && facts.contains(shown), "{facts}");
+        let run = test.args(["list", "--json"]).any_stdout().success();
+        assert!(run.stdout.contains("\"state\": \"not-approved\""), "{}", run.stdout);
+        if let Ok(log) = std::fs::read_to_string(run.path("log")) {
+            assert!(log.contains("\"TOKEN\":\"S3CR3T_typed\""), "{log}");
+        }
+    }
+}
+
+/// The agreement is of one declaration of the user's own, and none of an agent.
+#[test]
+fn a_trial_is_of_no_other_declaration_and_in_no_launch() {
+    let digest = |test: &Test| {
+        let shown = test.clone().args(["show", "a", "--json"]).any_stdout().success().stdout;
+        serde_json::from_str::<serde_json::Value>(&shown).unwrap()["digest"].as_str().unwrap().to_owned()
+    };
+    let declared = "[servers.a]\ncommand = [\"<server>\", \"stdio\", \"--log\", \"<T>/log\"]\n";
+    let started = |test: Test, trial: &str| {
+        let words = crate::support::gateway_words(&test, "a", "claude");
+        let run = test.args(words).args(["--candid", "--trial", trial]).stdin(crate::gateway::CONVERSATION);
+        run.any_stdout().any_stderr().ends().0.path("log").exists()
+    };
+    let own = || Test::new().config(&format!("{declared}trust = \"community\"\n"));
+    let right = digest(&own());
+    assert!(!started(own(), &"0".repeat(64)));
+    let inside = own();
+    let of_it = digest(&inside);
+    assert!(!started(inside.env("SQUIRE_LAUNCH", "0".repeat(32)), &of_it));
+    let test = own();
+    let of_it = digest(&test);
+    assert!(started(test, &of_it), "{right}");
+    let project = Test::new().project(declared);
+    let of_it = digest(&project);
+    assert!(!started(project, &of_it));
 }

@@ -108,11 +108,11 @@ impl Asked {
         Ok(Self { resolution, gateway, agent: agent.name, notes, servers })
     }
 
-    /// The gateway of a server; `whole` lifts the limit of its results.
-    pub(super) fn endpoint(&self, server: &Server, whole: bool, environment: &Environment) -> Endpoint {
+    /// The gateway of a server, with more hidden options than the one that makes it candid.
+    pub(super) fn endpoint(&self, server: &Server, more: &[&str], environment: &Environment) -> Endpoint {
         let entry = self.resolution.entries.get(server.index);
         let words = entry.map(|entry| self.gateway.arguments(&self.agent, &entry.server)).unwrap_or_default();
-        let candid = ["--candid"].into_iter().chain(whole.then_some("--whole")).map(OsString::from);
+        let candid = ["--candid"].iter().chain(more).map(OsString::from);
         let own = environment.variables().map(|(name, value)| (name.to_owned(), value.to_owned()));
         Endpoint::Stdio {
             command: self.gateway.program.clone().into(),

@@ -10,6 +10,7 @@ use super::begin;
 use super::change::change;
 use super::definition::{Definition, definitions};
 use super::place::{Stand, Target};
+use super::trial;
 use crate::cli::{self, Layer};
 use crate::commands::Surroundings;
 use crate::commands::approve::{self, Question};
@@ -202,6 +203,7 @@ fn ask_for_approval(names: &[String], environment: &Environment, output: Output)
     if !approve::can_ask(environment) {
         return Ok(names.iter().map(command).collect());
     }
+    trial::offer(names, environment, output)?;
     let surroundings = Surroundings::find(environment)?;
     let declared = everything(&surroundings.layers, &surroundings.standings, &|transport: &Transport| {
         transport.remote().is_some()

@@ -10,6 +10,7 @@ pub mod remove;
 pub mod set;
 pub mod switch;
 mod telling;
+mod trial;
 
 use anyhow::Result;
 
