@@ -169,12 +169,14 @@ pub(crate) enum Key {
 impl Key {
     pub(crate) fn of(id: &RawValue) -> Self {
         let raw = id.get();
-        if !raw.contains('\\')
-            && let Some(text) = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'))
-        {
+        let Some(text) = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')) else {
+            return Self::Other(number(raw));
+        };
+        if !text.contains('\\') {
             return Self::Text(text.to_string());
         }
-        serde_json::from_str::<String>(raw).map_or_else(|_| Self::Other(number(raw)), Self::Text)
+        // One half of a surrogate alone is JSON, and no text.
+        serde_json::from_str(raw).map_or_else(|_| Self::Other(raw.to_string()), Self::Text)
     }
 }
 
