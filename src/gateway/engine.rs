@@ -9,7 +9,7 @@ use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use squire_relay::{Action, Note, Part, Relay, Spill, Step, Time};
 use tokio::sync::mpsc;
 use tokio::task::LocalSet;
-use tokio::time::{Instant as Moment, Sleep, sleep_until};
+use tokio::time::{Instant as Moment, Sleep, sleep, sleep_until};
 
 use super::agent::{Agent, Words};
 use super::audit::Audit;
@@ -24,6 +24,8 @@ use crate::secrets::Values;
 
 /// How many bytes may wait for a server that does not read; then the agent waits.
 const UNREAD: usize = 8 * 1024 * 1024;
+/// When such a server is looked at again.
+const PAUSE: Duration = Duration::from_millis(5);
 /// How long a server may go on after the agent has said all.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long its end is waited for after that.
@@ -87,7 +89,7 @@ impl Engine<'_> {
                 () = work.agent.has_room(), if work.agent.is_behind() => {}
                 () = alarm.rings() => work.tick(),
                 // What waits for a server that does not read is looked at again.
-                () = tokio::time::sleep(Duration::from_millis(5)), if !hears_agent => {}
+                () = pause(), if !hears_agent => {}
                 interruption = interruptions.recv() => if interruption.is_some() { break },
             }
             work.write();
@@ -248,6 +250,11 @@ impl Work<'_> {
             }
         }
     }
+}
+
+/// Makes its timer only once it is waited for.
+async fn pause() {
+    sleep(PAUSE).await;
 }
 
 async fn heard(upstream: &mut dyn Upstream) -> Vec<FromServer> {

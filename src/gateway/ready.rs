@@ -6,7 +6,7 @@
 //! taken when the system says that it would not wait.
 
 use std::cell::Cell;
-use std::future::pending;
+use std::future::{pending, poll_fn};
 use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
 
@@ -63,7 +63,7 @@ impl<'a> Ready<'a> {
         loop {
             let Some(watch) = &self.watch else { return Ok(rustix::io::read(self.stream, buffer)?) };
             // News is good for one read: epoll looks again before it tells, and nobody else reads here.
-            let mut news = watch.readable().await?;
+            let mut news = poll_fn(|context| watch.poll_read_ready(context)).await?;
             let outcome = rustix::io::read(self.stream, &mut *buffer);
             match outcome {
                 Ok(count) if count == buffer.len() && is_now(self.stream, PollFlags::IN) => {}
@@ -101,7 +101,7 @@ impl<'a> Ready<'a> {
     pub(super) async fn has_room(&self) -> io::Result<()> {
         let Some(watch) = &self.watch else { return pending().await };
         loop {
-            let mut news = watch.writable().await?;
+            let mut news = poll_fn(|context| watch.poll_write_ready(context)).await?;
             if is_now(self.stream, PollFlags::OUT) {
                 return Ok(());
             }
