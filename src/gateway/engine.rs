@@ -84,7 +84,9 @@ impl Engine<'_> {
                     None => break,
                 },
                 events = heard(&mut *work.engine.upstream), if hears_server => {
-                    events.into_iter().for_each(|event| work.hear_server(event));
+                    for event in events {
+                        work.hear_server(event);
+                    }
                 }
                 () = work.agent.has_room(), if work.agent.is_behind() => {}
                 () = alarm.rings() => work.tick(),
@@ -243,7 +245,9 @@ impl Work<'_> {
             }
             let events = heard(&mut *self.engine.upstream);
             let Ok(events) = tokio::time::timeout_at(until, events).await else { return false };
-            events.into_iter().for_each(|event| self.hear_server(event));
+            for event in events {
+                self.hear_server(event);
+            }
             self.write();
             if !self.is_running {
                 return true;

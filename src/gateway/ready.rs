@@ -190,10 +190,17 @@ mod tests {
     #[test]
     fn pipes_and_sockets_are_written_while_there_is_room() {
         run(async {
-            let (reader, writer) = pipe().unwrap();
-            writes(&Ready::output(writer.as_fd()).unwrap(), reader).await;
-            let (reader, writer) = UnixStream::pair().unwrap();
-            writes(&Ready::output(writer.as_fd()).unwrap(), reader).await;
+            // On a new system, and on one where a write can't say that it is not to wait.
+            for can_say_so in [true, false] {
+                let (reader, writer) = pipe().unwrap();
+                let output = Ready::output(writer.as_fd()).unwrap();
+                output.can_say_so.set(can_say_so);
+                writes(&output, reader).await;
+                let (reader, writer) = UnixStream::pair().unwrap();
+                let output = Ready::output(writer.as_fd()).unwrap();
+                output.can_say_so.set(can_say_so);
+                writes(&output, reader).await;
+            }
         });
     }
 
