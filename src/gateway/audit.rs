@@ -22,7 +22,7 @@ use crate::config::Declaration;
 use crate::output::Output;
 use key::Key;
 use line::{Entry, What};
-use writer::{BATCH, Writer};
+use writer::Writer;
 
 /// Its directory below the state directory.
 pub(crate) const DIRECTORY: &str = "audit";
@@ -169,18 +169,11 @@ impl Queue {
     fn push(&self, what: What) {
         let entry = Entry { time: SystemTime::now(), what };
         let size = entry.size();
-        let before = self.waiting.fetch_add(size, Ordering::Relaxed);
-        if before + size > LARGEST_QUEUE {
+        if self.waiting.fetch_add(size, Ordering::Relaxed) + size > LARGEST_QUEUE {
             self.waiting.fetch_sub(size, Ordering::Relaxed);
             self.lost.fetch_add(1, Ordering::Relaxed);
-            return;
-        }
-        if self.entries.send(entry).is_err() {
+        } else if self.entries.send(entry).is_err() {
             self.lost.fetch_add(1, Ordering::Relaxed);
-        }
-        // A flood is not gathered: it would take memory for nothing.
-        if (before..before + size).contains(&BATCH) {
-            self.writer.unpark();
         }
     }
 }

@@ -277,28 +277,6 @@ fn half_a_line_spoils_no_other() {
     assert!(lines[2].contains("\"b\"") && serde_json::from_str::<Value>(lines[2]).is_ok());
 }
 
-/// The writer gathers what comes one by one, and is called where much comes.
-#[test]
-fn a_flood_calls_the_writer_once() {
-    let (entries, _never_read) = channel();
-    let (alive, ended) = channel();
-    let (waiting, lost) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let queue = Queue { entries, waiting, lost, ended, writer: thread::current() };
-    let is_called = |limit| {
-        let begin = Instant::now();
-        thread::park_timeout(limit);
-        begin.elapsed() < limit
-    };
-    let moment = Duration::from_millis(50);
-    queue.push(What::Call(call("a", Some("x".repeat(BATCH / 2)))));
-    assert!(!is_called(moment));
-    queue.push(What::Call(call("a", Some("x".repeat(BATCH / 2)))));
-    assert!(is_called(Duration::from_secs(20)));
-    queue.push(What::Call(call("a", Some("x".repeat(BATCH / 2)))));
-    assert!(!is_called(moment));
-    drop((alive, queue));
-}
-
 /// What waits is bounded: a disk that hangs takes no memory without end.
 #[test]
 fn too_much_that_waits_is_dropped() {

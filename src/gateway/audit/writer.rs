@@ -16,7 +16,7 @@ use crate::runner;
 /// From this length on a file gets the next name: 32 MiB are kept in all.
 pub(super) const LARGEST_FILE: u64 = 8 * 1024 * 1024;
 /// What is written in one go, unless one line alone is longer.
-pub(super) const BATCH: usize = 64 * 1024;
+const BATCH: usize = 64 * 1024;
 /// How long more is waited for once something is there. A call that wakes nobody is a call that waits for nobody: where
 /// both are on one core, that is what an audit costs most.
 const GATHERING: Duration = Duration::from_millis(50);
