@@ -169,12 +169,14 @@ pub(crate) enum Key {
 impl Key {
     pub(crate) fn of(id: &RawValue) -> Self {
         let raw = id.get();
-        if !raw.contains('\\')
-            && let Some(text) = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'))
-        {
+        let Some(text) = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')) else {
+            return Self::Other(number(raw));
+        };
+        if !text.contains('\\') {
             return Self::Text(text.to_string());
         }
-        serde_json::from_str::<String>(raw).map_or_else(|_| Self::Other(number(raw)), Self::Text)
+        // One half of a surrogate alone is JSON, and no text.
+        serde_json::from_str(raw).map_or_else(|_| Self::Other(raw.to_string()), Self::Text)
     }
 }
 
@@ -346,6 +348,9 @@ mod tests {
         let key = |text: &str| Key::of(serde_json::from_str(text).unwrap());
         assert_ne!(key("1"), key("\"1\""));
         assert_eq!(key("\"\\u0031\""), key("\"1\""));
+        // Half a surrogate pair is no text, and the same only where it is spelled the same.
+        assert_eq!(key(r#""\ud800""#), key(r#""\ud800""#));
+        assert_ne!(key(r#""\ud800.0""#), key(r#""\ud800""#));
         for (one, other) in [("1", "1.0"), ("-0", "0"), ("-0.00", "0"), ("1.5", "1.50"), ("100", "100.0")] {
             assert_eq!(key(one), key(other));
         }

@@ -333,6 +333,9 @@ pub fn random<const LENGTH: usize>() -> io::Result<Zeroizing<[u8; LENGTH]>> {
 
 /// Bytes as two digits each.
 pub fn hexadecimal(bytes: &[u8]) -> String {
-    let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or_default();
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for half in bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]) {
+        text.extend(char::from_digit(half.into(), 16));
+    }
+    text
 }

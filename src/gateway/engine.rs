@@ -1,6 +1,6 @@
 //! The relay at work: lines and times go in, and what comes out is done.
 
-use std::future::pending;
+use std::future::{pending, poll_fn};
 use std::pin::Pin;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -8,25 +8,25 @@ use anyhow::{Context, Result};
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use squire_relay::{Action, Learned, Note, Part, Relay, Spill, Step, Time};
 use tokio::sync::mpsc;
-use tokio::task::{LocalSet, spawn_local};
-use tokio::time::{Instant as Moment, Sleep, sleep_until};
+use tokio::task::LocalSet;
+use tokio::time::{Instant as Moment, Sleep, sleep, sleep_until};
 
 use super::agent::{Agent, Words};
 use super::audit::Audit;
 use super::delivery::Delivery;
 use super::lines::{LINE_LIMIT, Piece};
 use super::memory::Remembered;
-use super::upstream::{Event, FromServer, Upstream};
+use super::upstream::{FromServer, Upstream};
 use crate::delivery::code;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::printable::excerpt;
 use crate::secrets::Values;
 
-/// How many events of the server's are taken ahead.
-const AHEAD: usize = 64;
 /// How many bytes may wait for a server that does not read; then the agent waits.
 const UNREAD: usize = 8 * 1024 * 1024;
+/// When such a server is looked at again.
+const PAUSE: Duration = Duration::from_millis(5);
 /// How long a server may go on after the agent has said all.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long its end is waited for after that.
@@ -63,14 +63,11 @@ impl Engine<'_> {
     async fn relay_all(self) -> Result<Exit> {
         let mut words = Words::new()?;
         let agent = Agent::new()?;
-        let (events, mut coming) = mpsc::channel::<Event>(AHEAD);
         let mut interruptions = interruptions()?;
         let mut alarm = Alarm::default();
         let mut work = Work {
             engine: self,
             agent,
-            events,
-            number: 0,
             start: Instant::now(),
             is_running: false,
             reached: Vec::new(),
@@ -91,33 +88,26 @@ impl Engine<'_> {
                     Some(pieces) => pieces.into_iter().for_each(|piece| work.hear_agent(piece)),
                     None => break,
                 },
-                event = coming.recv(), if hears_server => {
-                    if let Some(event) = event {
-                        work.hear_server(event);
-                    }
-                    // What came with it goes on with it.
-                    while work.agent.takes_more() && let Ok(event) = coming.try_recv() {
+                events = heard(&mut *work.engine.upstream), if hears_server => {
+                    for event in events {
                         work.hear_server(event);
                     }
                 }
                 () = work.agent.has_room(), if work.agent.is_behind() => {}
                 () = alarm.rings() => work.tick(),
                 // What waits for a server that does not read is looked at again.
-                () = tokio::time::sleep(Duration::from_millis(5)), if !hears_agent => {}
+                () = pause(), if !hears_agent => {}
                 interruption = interruptions.recv() => if interruption.is_some() { break },
             }
             work.write();
         }
-        Ok(work.end(&mut coming).await)
+        Ok(work.end().await)
     }
 }
 
 struct Work<'a> {
     engine: Engine<'a>,
     agent: Agent,
-    events: mpsc::Sender<Event>,
-    /// Of the latest start.
-    number: u64,
     start: Instant,
     /// Whether the latest start has not ended.
     is_running: bool,
@@ -181,10 +171,7 @@ impl Work<'_> {
         self.act(actions);
     }
 
-    fn hear_server(&mut self, (number, event): Event) {
-        if number != self.number {
-            return;
-        }
+    fn hear_server(&mut self, event: FromServer) {
         let now = self.now();
         let relay = &mut self.engine.relay;
         let actions = match event {
@@ -231,18 +218,15 @@ impl Work<'_> {
         self.act(actions);
     }
 
-    fn start(&mut self) {
-        let (number, events) = (self.number, self.events.clone());
+    fn start(&mut self) -> Option<FromServer> {
         match (self.engine.permit)() {
-            Ok(()) => self.engine.upstream.start(number, events),
-            Err(refusal) => {
-                let ended = FromServer::Ended(format!("{refusal:#}"));
-                spawn_local(async move { events.send((number, ended)).await });
-            }
+            Ok(()) => self.engine.upstream.start(),
+            Err(refusal) => Some(FromServer::Ended(format!("{refusal:#}"))),
         }
     }
 
     fn act(&mut self, actions: Vec<Action>) {
+        let mut came_of_start = None;
         for action in actions {
             match action {
                 Action::ToAgent(line) => {
@@ -252,9 +236,8 @@ impl Work<'_> {
                 Action::ToServer(line) => self.engine.upstream.send(line),
                 Action::Start => {
                     self.tell_end();
-                    self.number += 1;
                     self.is_running = true;
-                    self.start();
+                    came_of_start = self.start();
                 }
                 Action::Stop => self.engine.upstream.stop(),
                 Action::Note(note) => {
@@ -281,15 +264,18 @@ impl Work<'_> {
                 Action::Learned(learned) => self.learned.push(learned),
             }
         }
+        if let Some(event) = came_of_start {
+            self.hear_server(event);
+        }
     }
 
     /// Lets the server finish, as it would with its own stdin closed, and ends it where it does not.
-    async fn end(mut self, coming: &mut mpsc::Receiver<Event>) -> Exit {
+    async fn end(mut self) -> Exit {
         self.engine.relay.said_all();
         self.is_over = true;
-        if self.is_running && !self.last_words(coming, GRACE).await {
+        if self.is_running && !self.last_words(GRACE).await {
             self.engine.upstream.stop();
-            self.last_words(coming, LAST).await;
+            self.last_words(LAST).await;
         }
         self.agent.finish().await;
         self.exit
@@ -297,23 +283,32 @@ impl Work<'_> {
 
     /// Whether the server ended in time. What the agent said before still goes to it, and what it says until then to
     /// the agent.
-    async fn last_words(&mut self, coming: &mut mpsc::Receiver<Event>, limit: Duration) -> bool {
+    async fn last_words(&mut self, limit: Duration) -> bool {
         let until = Moment::now() + limit;
         loop {
             if !self.engine.relay.is_holding() {
                 self.engine.upstream.finish();
             }
-            let Ok(Some((number, event))) = tokio::time::timeout_at(until, coming.recv()).await else {
-                return false;
-            };
-            let is_end = number == self.number && matches!(event, FromServer::Ended(_));
-            self.hear_server((number, event));
+            let events = heard(&mut *self.engine.upstream);
+            let Ok(events) = tokio::time::timeout_at(until, events).await else { return false };
+            for event in events {
+                self.hear_server(event);
+            }
             self.write();
-            if is_end {
+            if !self.is_running {
                 return true;
             }
         }
     }
+}
+
+/// Makes its timer only once it is waited for.
+async fn pause() {
+    sleep(PAUSE).await;
+}
+
+async fn heard(upstream: &mut dyn Upstream) -> Vec<FromServer> {
+    poll_fn(|context| upstream.poll_heard(context)).await
 }
 
 /// The signals that end a gateway; SIGINT from a terminal is the agent's to decide about.

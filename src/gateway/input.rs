@@ -90,12 +90,12 @@ impl Input {
         let mut queue = self.queue.borrow_mut();
         while !queue.is_empty() {
             let mut written = self.written.get();
-            let slices = queue.iter().take(AT_ONCE).map(|bytes| {
-                let rest = bytes.get(std::mem::take(&mut written)..).unwrap_or_default();
-                IoSlice::new(rest)
-            });
-            let slices: Vec<IoSlice<'_>> = slices.collect();
-            let count = pipe.try_write_vectored(&slices)?;
+            let mut slices = [IoSlice::new(&[]); AT_ONCE];
+            for (slice, bytes) in slices.iter_mut().zip(&*queue) {
+                *slice = IoSlice::new(bytes.get(std::mem::take(&mut written)..).unwrap_or_default());
+            }
+            let slices = slices.get(..queue.len()).unwrap_or(&slices);
+            let count = pipe.try_write_vectored(slices)?;
             self.unsent.set(self.unsent.get().saturating_sub(count));
             let mut done = self.written.get() + count;
             while let Some(first) = queue.front()

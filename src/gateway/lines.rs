@@ -63,7 +63,9 @@ impl Cutter {
             let latest = bytes.get(bytes.len().saturating_sub(PART)..).unwrap_or_default();
             self.line.drain(..(self.line.len() + latest.len()).saturating_sub(PART));
             self.line.extend_from_slice(latest);
-        } else {
+        } else if !bytes.is_empty() {
+            // The line end that whoever sends it on adds has its room.
+            self.line.reserve(bytes.len() + 1);
             self.line.extend_from_slice(bytes);
         }
     }

@@ -1,15 +1,15 @@
 //! A server that is a program: started by a warden, spoken to through pipes.
 
-use std::cell::{Cell, RefCell};
-use std::future::poll_fn;
+use std::cell::Cell;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::rc::Rc;
+use std::task::{Context as Waiting, Poll, ready};
+use std::thread;
 use std::time::Duration;
-use std::{io, thread};
 
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, getpid, kill_process, set_child_subreaper};
@@ -21,7 +21,7 @@ use zeroize::Zeroizing;
 
 use super::input::Input;
 use super::lines::{Cutter, LINE_LIMIT, Piece};
-use super::upstream::{Events, FromServer, Upstream};
+use super::upstream::{FromServer, Upstream};
 use super::{stderr, warden};
 use crate::printable::excerpt;
 use crate::secrets::Values;
@@ -48,9 +48,25 @@ pub(super) struct Program<'a> {
 
 struct Running {
     warden: Pid,
-    input: Rc<Input>,
+    /// Gone once it is asked to end.
+    input: Option<Rc<Input>>,
+    /// Gone once the server has closed it.
+    output: Option<Output>,
+    /// What the warden says instead of the server.
+    refusal: Option<String>,
     /// Until the warden was waited for its number is its own.
     is_there: Rc<Cell<bool>>,
+    /// How it ended.
+    ended: oneshot::Receiver<String>,
+}
+
+/// What the server says.
+struct Output {
+    pipe: pipe::Receiver,
+    cutter: Cutter,
+    buffer: Vec<u8>,
+    /// Whoever waits for its end hears of it by this going away.
+    _open: oneshot::Sender<()>,
 }
 
 impl<'a> Program<'a> {
@@ -63,7 +79,11 @@ impl<'a> Program<'a> {
         Self { squire, shown, values, command: Box::new(command), running: None }
     }
 
-    fn spawn(&self, number: u64, events: Events) -> Result<Running> {
+    fn input(&self) -> Option<&Rc<Input>> {
+        self.running.as_ref()?.input.as_ref()
+    }
+
+    fn spawn(&self) -> Result<Running> {
         let orders = warden::orders(&(self.command)()?)?;
         let mut command = Command::new(&self.squire);
         command.arg("warden").env_clear().process_group(0);
@@ -79,83 +99,100 @@ impl<'a> Program<'a> {
         let output = pipe::Receiver::from_owned_fd(OwnedFd::from(stdout)).context("its output")?;
         let errors = pipe::Receiver::from_owned_fd(OwnedFd::from(err)).context("its stderr")?;
         let (input, is_there) = (Input::new(input), Rc::new(Cell::new(true)));
-        let running = Running { warden, input: Rc::clone(&input), is_there: Rc::clone(&is_there) };
         // The orders stand before the server's own input.
         input.queue(orders);
         input.write();
-        let refusal = Rc::new(RefCell::new(None));
-        let reader = spawn_local(read(output, number, events.clone(), Rc::clone(&refusal)));
         let tail = spawn_local(stderr::drain(errors, Rc::clone(&self.values)));
-        let (ended, shown) = (wait(child)?, self.shown.clone());
+        let (open, closed) = oneshot::channel();
+        let (tell, ended) = oneshot::channel();
+        let (mut status, is_up) = (wait(child)?, Rc::clone(&is_there));
         spawn_local(async move {
-            let (mut reader, mut ended) = (reader, ended);
+            let mut closed = closed;
             let status = tokio::select! {
-                status = &mut ended => {
-                    is_there.set(false);
-                    let _ = tokio::time::timeout(LAST_WORDS, reader).await;
+                status = &mut status => {
+                    is_up.set(false);
+                    let _ = tokio::time::timeout(LAST_WORDS, closed).await;
                     status.ok()
                 }
                 // A server that closed its output has nothing more to say.
-                _ = &mut reader => {
-                    end(warden, &is_there);
-                    ended.await.ok()
+                _ = &mut closed => {
+                    end(warden, &is_up);
+                    status.await.ok()
                 }
             };
-            is_there.set(false);
+            is_up.set(false);
             let words = tokio::time::timeout(LAST_WORDS, tail).await;
             let words = words.ok().and_then(Result::ok).unwrap_or_default();
-            let refused = refusal.borrow_mut().take();
-            let reason = match refused {
-                Some(reason) => format!("{shown} could not be executed: {reason}"),
-                None => obituary(status, &words),
-            };
-            let _ = events.send((number, FromServer::Ended(reason))).await;
+            let _ = tell.send(obituary(status, &words));
         });
-        Ok(running)
+        let output = Output::new(output, open);
+        Ok(Running { warden, input: Some(input), output: Some(output), refusal: None, is_there, ended })
     }
 }
 
 impl Upstream for Program<'_> {
-    fn start(&mut self, number: u64, events: Events) {
+    fn start(&mut self) -> Option<FromServer> {
         self.stop();
         // What a warden that was killed leaves comes here. Without it a server outlives its warden, and nothing else.
         let _ = set_child_subreaper(Some(getpid()));
-        let outcome = match self.spawn(number, events.clone()) {
-            Ok(running) => {
-                self.running = Some(running);
-                FromServer::Started
-            }
+        let running = self.spawn();
+        let outcome = match &running {
+            Ok(_) => FromServer::Started,
             Err(failure) => FromServer::Ended(format!("{failure:#}")),
         };
-        spawn_local(async move { events.send((number, outcome)).await });
+        self.running = running.ok();
+        Some(outcome)
+    }
+
+    fn poll_heard(&mut self, context: &mut Waiting<'_>) -> Poll<Vec<FromServer>> {
+        let Some(running) = &mut self.running else { return Poll::Pending };
+        if let Some(output) = &mut running.output
+            && let Poll::Ready(pieces) = output.poll_read(context)
+        {
+            let pieces = match pieces {
+                Some(pieces) => pieces,
+                None => {
+                    running.output.take().and_then(|mut output| output.cutter.end()).into_iter().collect()
+                }
+            };
+            return Poll::Ready(running.hear(pieces));
+        }
+        let ended = ready!(Pin::new(&mut running.ended).poll(context));
+        let reason = match running.refusal.take() {
+            Some(reason) => format!("{} could not be executed: {reason}", self.shown),
+            None => ended.unwrap_or_else(|_| obituary(None, "")),
+        };
+        self.running = None;
+        Poll::Ready(vec![FromServer::Ended(reason)])
     }
 
     fn send(&mut self, mut line: Vec<u8>) {
         line.push(b'\n');
-        if let Some(running) = &self.running {
-            running.input.queue(Zeroizing::new(line));
+        if let Some(input) = self.input() {
+            input.queue(Zeroizing::new(line));
         }
     }
 
     fn write(&mut self) {
-        if let Some(running) = &self.running {
-            running.input.write();
+        if let Some(input) = self.input() {
+            input.write();
         }
     }
 
     fn unsent(&self) -> usize {
-        self.running.as_ref().map_or(0, |running| running.input.unsent.get())
+        self.input().map_or(0, |input| input.unsent.get())
     }
 
     fn stop(&mut self) {
-        if let Some(running) = self.running.take() {
+        if let Some(running) = &mut self.running {
+            running.input = None;
             end(running.warden, &running.is_there);
         }
     }
 
     fn finish(&mut self) {
-        if let Some(running) = &self.running {
-            running.input.finish();
+        if let Some(input) = self.input() {
+            input.finish();
         }
     }
 }
@@ -168,35 +205,40 @@ fn end(warden: Pid, is_there: &Cell<bool>) {
     }
 }
 
-/// Reads lines until the output ends. What the warden says instead of the server is no line for the agent.
-async fn read(mut output: pipe::Receiver, number: u64, events: Events, refusal: Rc<RefCell<Option<String>>>) {
-    let mut cutter = Cutter::new(LINE_LIMIT);
-    let mut buffer = vec![0; CHUNK];
-    let mut pieces = Vec::new();
-    while let Ok(count @ 1..) = next(&mut output, &mut buffer).await {
-        cutter.push(buffer.get(..count).unwrap_or_default(), |piece| pieces.push(piece));
-        for piece in pieces.drain(..) {
+impl Running {
+    /// What the warden says instead of the server is no line for the agent.
+    fn hear(&mut self, pieces: Vec<Piece>) -> Vec<FromServer> {
+        let mut heard = Vec::with_capacity(pieces.len());
+        for piece in pieces {
             if let Piece::Line(line) = &piece
                 && let Some(reason) = line.strip_prefix(&[warden::MARK])
             {
-                *refusal.borrow_mut() = Some(excerpt(reason, REASON));
-                continue;
-            }
-            if events.send((number, FromServer::Said(piece))).await.is_err() {
-                return;
+                self.refusal = Some(excerpt(reason, REASON));
+            } else {
+                heard.push(FromServer::Said(piece));
             }
         }
-    }
-    if let Some(piece) = cutter.end() {
-        let _ = events.send((number, FromServer::Said(piece))).await;
+        heard
     }
 }
 
-/// What the next read gives. A reader that takes less than its buffer holds does not ask twice.
-async fn next(output: &mut pipe::Receiver, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut buffer = ReadBuf::new(buffer);
-    poll_fn(|context| Pin::new(&mut *output).poll_read(context, &mut buffer)).await?;
-    Ok(buffer.filled().len())
+impl Output {
+    fn new(pipe: pipe::Receiver, open: oneshot::Sender<()>) -> Self {
+        Self { pipe, cutter: Cutter::new(LINE_LIMIT), buffer: vec![0; CHUNK], _open: open }
+    }
+
+    /// The lines that the next read ends, if any; nothing once it is closed. A reader that takes less than its buffer
+    /// holds does not ask twice.
+    fn poll_read(&mut self, context: &mut Waiting<'_>) -> Poll<Option<Vec<Piece>>> {
+        let mut buffer = ReadBuf::new(&mut self.buffer);
+        let outcome = ready!(Pin::new(&mut self.pipe).poll_read(context, &mut buffer));
+        if outcome.is_err() || buffer.filled().is_empty() {
+            return Poll::Ready(None);
+        }
+        let mut pieces = Vec::new();
+        self.cutter.push(buffer.filled(), |piece| pieces.push(piece));
+        Poll::Ready(Some(pieces))
+    }
 }
 
 /// Waits for a child on a thread of its own: the one call that tells of its end by itself.

@@ -1,15 +1,17 @@
 //! A stream of this process's own, which is read and written without ever waiting on it.
 //!
 //! `O_NONBLOCK` would do that too, but it belongs to the open file, which the agent may hold as well: it is not ours to
-//! set. A pipe could be opened anew to have it, but agents on Node and Bun give sockets, which can't be. So each step is
+//! set. A pipe could be opened anew to have it, but agents on Node and Bun give sockets, which can't be. So each write
+//! says for itself that it is not to wait (`RWF_NOWAIT`, for pipes and sockets since Linux 6.4), and each other step is
 //! taken when the system says that it would not wait.
 
-use std::future::pending;
-use std::io;
+use std::cell::Cell;
+use std::future::{pending, poll_fn};
+use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
+use rustix::io::{Errno, ReadWriteFlags, pwritev2};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
@@ -17,11 +19,16 @@ use tokio::io::unix::AsyncFd;
 /// is writable only while most of its buffer is free). A terminal may take less: then a person has stopped it.
 const STEP: usize = 4096;
 
+/// What pwritev2(2) takes for a stream, which has no offset.
+const NO_OFFSET: u64 = u64::MAX;
+
 /// One end of a stream.
 pub(super) struct Ready<'a> {
     stream: BorrowedFd<'a>,
     /// None for what is always ready, as a file and `/dev/null` are: epoll(7) takes no such thing.
     watch: Option<AsyncFd<BorrowedFd<'a>>>,
+    /// Whether a write can say that it is not to wait.
+    can_say_so: Cell<bool>,
 }
 
 impl<'a> Ready<'a> {
@@ -47,7 +54,8 @@ impl<'a> Ready<'a> {
                 Err(error) if error.raw_os_error() == Some(Errno::PERM.raw_os_error()) => None,
                 Err(error) => return Err(error),
             };
-        Ok(Self { stream, watch })
+        let can_say_so = Cell::new(watch.is_some());
+        Ok(Self { stream, watch, can_say_so })
     }
 
     /// Reads what is there once something is; 0 at the end. Nothing is lost where it is dropped before that.
@@ -55,7 +63,7 @@ impl<'a> Ready<'a> {
         loop {
             let Some(watch) = &self.watch else { return Ok(rustix::io::read(self.stream, buffer)?) };
             // News is good for one read: epoll looks again before it tells, and nobody else reads here.
-            let mut news = watch.readable().await?;
+            let mut news = poll_fn(|context| watch.poll_read_ready(context)).await?;
             let outcome = rustix::io::read(self.stream, &mut *buffer);
             match outcome {
                 Ok(count) if count == buffer.len() && is_now(self.stream, PollFlags::IN) => {}
@@ -71,6 +79,14 @@ impl<'a> Ready<'a> {
 
     /// Writes the beginning of `bytes` if that needs no waiting: else the error is `WouldBlock`.
     pub(super) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        if self.can_say_so.get() {
+            match pwritev2(self.stream, &[IoSlice::new(bytes)], NO_OFFSET, ReadWriteFlags::NOWAIT) {
+                // An older system, a terminal, or a sandbox that does not know the call.
+                Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::SPIPE) => self.can_say_so.set(false),
+                Err(Errno::INTR) => return Ok(0),
+                outcome => return Ok(outcome?),
+            }
+        }
         if !is_now(self.stream, PollFlags::OUT) {
             return Err(io::ErrorKind::WouldBlock.into());
         }
@@ -85,7 +101,7 @@ impl<'a> Ready<'a> {
     pub(super) async fn has_room(&self) -> io::Result<()> {
         let Some(watch) = &self.watch else { return pending().await };
         loop {
-            let mut news = watch.writable().await?;
+            let mut news = poll_fn(|context| watch.poll_write_ready(context)).await?;
             if is_now(self.stream, PollFlags::OUT) {
                 return Ok(());
             }
@@ -174,10 +190,17 @@ mod tests {
     #[test]
     fn pipes_and_sockets_are_written_while_there_is_room() {
         run(async {
-            let (reader, writer) = pipe().unwrap();
-            writes(&Ready::output(writer.as_fd()).unwrap(), reader).await;
-            let (reader, writer) = UnixStream::pair().unwrap();
-            writes(&Ready::output(writer.as_fd()).unwrap(), reader).await;
+            // On a new system, and on one where a write can't say that it is not to wait.
+            for can_say_so in [true, false] {
+                let (reader, writer) = pipe().unwrap();
+                let output = Ready::output(writer.as_fd()).unwrap();
+                output.can_say_so.set(can_say_so);
+                writes(&output, reader).await;
+                let (reader, writer) = UnixStream::pair().unwrap();
+                let output = Ready::output(writer.as_fd()).unwrap();
+                output.can_say_so.set(can_say_so);
+                writes(&output, reader).await;
+            }
         });
     }
 

@@ -1,6 +1,6 @@
 //! What the engine and the way to a server say to each other.
 
-use tokio::sync::mpsc::Sender;
+use std::task::{Context, Poll};
 
 use super::lines::Piece;
 
@@ -17,16 +17,15 @@ pub(super) enum FromServer {
     Ended(String),
 }
 
-/// An event with the number of the start that it belongs to: what an earlier server still says counts for nothing.
-pub(super) type Event = (u64, FromServer);
-
-/// Where events go. It is bounded: who sends faster than the agent reads waits.
-pub(super) type Events = Sender<Event>;
-
 /// A way to a server.
 pub(super) trait Upstream {
-    /// Starts the server; [`FromServer::Started`] or [`FromServer::Ended`] of this number follows.
-    fn start(&mut self, number: u64, events: Events);
+    /// Starts the server, and forgets an earlier one: what that still says counts for nothing. Gives what came of it
+    /// where that is known at once; else [`FromServer::Started`] or [`FromServer::Ended`] follows.
+    fn start(&mut self) -> Option<FromServer>;
+
+    /// What has come since, in its order, once something has; it may be a part that makes no whole message yet. A server
+    /// whose words are not taken waits.
+    fn poll_heard(&mut self, context: &mut Context<'_>) -> Poll<Vec<FromServer>>;
 
     /// Sends a message, without a line end, with the next [`Self::write`]. What can't be sent shows as an end.
     fn send(&mut self, line: Vec<u8>);

@@ -58,7 +58,7 @@ impl Key {
     pub(super) fn digest(&self, text: &str) -> String {
         let mut mac = self.0.clone();
         mac.update(text.as_bytes());
-        format!("{PREFIX}{}", files::hexadecimal(&mac.finalize().into_bytes()))
+        [PREFIX, &files::hexadecimal(&mac.finalize().into_bytes())].concat()
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Method, Response, StatusCode, Url};
+use tokio::sync::mpsc::Sender;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 
@@ -16,7 +17,7 @@ use super::outgoing::Outgoing;
 use super::session::Session;
 use super::target::{Access, Target, Transport};
 use crate::gateway::lines::Piece;
-use crate::gateway::upstream::{Events, FromServer};
+use crate::gateway::upstream::FromServer;
 use crate::mcp::web::{self, PROTOCOL, SESSION};
 
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
@@ -40,8 +41,7 @@ pub(super) struct Link {
     pub(super) url: RefCell<Url>,
     headers: HeaderMap,
     pub(super) secrets: Vec<String>,
-    number: u64,
-    events: Events,
+    events: Sender<FromServer>,
     pub(super) session: Session,
     pub(super) mirrors: RefCell<Mirrors>,
     pub(super) flights: Flights,
@@ -52,7 +52,7 @@ pub(super) struct Link {
 }
 
 impl Link {
-    pub(super) fn new(target: &Target, number: u64, events: Events) -> Result<Self, String> {
+    pub(super) fn new(target: &Target, events: Sender<FromServer>) -> Result<Self, String> {
         let Access { client, url, headers, secrets } = target.access()?;
         Ok(Self {
             name: target.name.clone(),
@@ -61,7 +61,6 @@ impl Link {
             url: RefCell::new(url),
             headers,
             secrets,
-            number,
             events,
             session: Session::default(),
             mirrors: RefCell::default(),
@@ -77,7 +76,7 @@ impl Link {
 
     async fn tell(&self, event: FromServer) {
         // Nobody listens any more once the gateway ends.
-        let _ = self.events.send((self.number, event)).await;
+        let _ = self.events.send(event).await;
     }
 
     pub(super) async fn started(&self) {

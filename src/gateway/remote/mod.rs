@@ -20,9 +20,10 @@ mod tests;
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{Receiver, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet, spawn_local};
 
@@ -31,10 +32,12 @@ use self::link::Link;
 use self::outgoing::Outgoing;
 use self::sse::Stream;
 pub(super) use self::target::{Target, Transport, target};
-use super::upstream::{Events, FromServer, Upstream};
+use super::upstream::{FromServer, Upstream};
 
 /// The longest message from a server, in bytes.
 const MESSAGE_LIMIT: usize = 64 * 1024 * 1024;
+/// How many events of the server's are taken ahead: one that sends faster than the agent reads waits.
+const AHEAD: usize = 64;
 /// How long a connection, and the receipt of a notification, is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long the answer to a cancelled request is still taken.
@@ -45,6 +48,8 @@ pub(super) struct Remote {
     target: Target,
     unsent: Rc<Cell<usize>>,
     running: Option<Running>,
+    /// What comes from the latest start.
+    coming: Option<Receiver<FromServer>>,
 }
 
 struct Running {
@@ -76,26 +81,37 @@ impl Drop for Load {
 impl Remote {
     /// The way to a server that nobody has asked for anything yet.
     pub(super) fn new(target: Target) -> Self {
-        Self { target, unsent: Rc::default(), running: None }
+        Self { target, unsent: Rc::default(), running: None, coming: None }
     }
 }
 
 impl Upstream for Remote {
-    fn start(&mut self, number: u64, events: Events) {
+    fn start(&mut self) -> Option<FromServer> {
         if let Some(before) = self.running.take() {
             before.task.abort();
         }
-        match Link::new(&self.target, number, events.clone()) {
+        let (events, coming) = channel(AHEAD);
+        self.coming = Some(coming);
+        match Link::new(&self.target, events) {
             Ok(link) => {
                 let link = Rc::new(link);
                 let (lines, taken) = unbounded_channel();
                 let task = spawn_local(live(Rc::clone(&link), taken));
                 self.running = Some(Running { link, lines: Some(lines), task });
+                None
             }
-            Err(reason) => {
-                spawn_local(async move { events.send((number, FromServer::Ended(reason))).await });
-            }
+            Err(reason) => Some(FromServer::Ended(reason)),
         }
+    }
+
+    fn poll_heard(&mut self, context: &mut Context<'_>) -> Poll<Vec<FromServer>> {
+        let Some(coming) = &mut self.coming else { return Poll::Pending };
+        if let Some(event) = ready!(coming.poll_recv(context)) {
+            return Poll::Ready(vec![event]);
+        }
+        // Nothing follows the end.
+        self.coming = None;
+        Poll::Pending
     }
 
     fn send(&mut self, line: Vec<u8>) {

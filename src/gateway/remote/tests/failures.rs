@@ -213,9 +213,7 @@ fn without_initialize_there_is_no_server_until_another_start() {
         let _server = Server::at(TcpListener::bind(address).unwrap(), |request, stream| {
             is_usual(request, stream, "s1");
         });
-        let (sender, events) = channel(16);
-        driven.remote.start(7, sender);
-        driven.events = events;
+        driven.came = driven.remote.start();
         driven.has_started().await;
         driven.send(INITIALIZE);
         assert!(driven.line().await.contains("protocolVersion"));

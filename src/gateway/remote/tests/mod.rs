@@ -6,7 +6,7 @@ mod sessions;
 mod sse;
 mod tls;
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -14,13 +14,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
-use tokio::sync::mpsc::{Receiver, channel};
 use tokio::task::LocalSet;
 use zeroize::Zeroizing;
 
 use super::*;
 use crate::gateway::lines::Piece;
-use crate::gateway::upstream::Event;
 use crate::secrets::Value;
 
 /// A request as it came.
@@ -185,17 +183,17 @@ fn target(url: &str, transport: Transport) -> Target {
 /// A way to a server and what comes from there.
 struct Driven {
     remote: Remote,
-    events: Receiver<Event>,
+    /// What came of the start, until it is looked at.
+    came: Option<FromServer>,
     /// How often the server was said to have forgotten what the agent set up.
     came_back: usize,
 }
 
 impl Driven {
     fn start(target: Target) -> Self {
-        let (sender, events) = channel(16);
         let mut remote = Remote::new(target);
-        remote.start(7, sender);
-        Self { remote, events, came_back: 0 }
+        let came = remote.start();
+        Self { remote, came, came_back: 0 }
     }
 
     /// Started, over Streamable HTTP.
@@ -219,10 +217,17 @@ impl Driven {
     }
 
     async fn next(&mut self) -> FromServer {
-        let next = tokio::time::timeout(Duration::from_secs(20), self.events.recv()).await;
-        let (number, event) = next.expect("nothing came").unwrap();
-        assert_eq!(number, 7);
-        event
+        self.within(Duration::from_secs(20)).await.expect("nothing came")
+    }
+
+    async fn within(&mut self, limit: Duration) -> Option<FromServer> {
+        if let Some(event) = self.came.take() {
+            return Some(event);
+        }
+        let heard = poll_fn(|context| self.remote.poll_heard(context));
+        let mut events = tokio::time::timeout(limit, heard).await.ok()?;
+        assert_eq!(events.len(), 1);
+        events.pop()
     }
 
     async fn has_started(&mut self) {
@@ -268,8 +273,8 @@ impl Driven {
 
     /// Nothing more comes for a while.
     async fn is_silent(&mut self) {
-        let more = tokio::time::timeout(Duration::from_millis(100), self.events.recv()).await;
-        assert!(!matches!(more, Ok(Some(_))), "{more:?}");
+        let more = self.within(Duration::from_millis(100)).await;
+        assert!(more.is_none(), "{more:?}");
     }
 }
 
