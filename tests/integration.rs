@@ -38,6 +38,7 @@ mod launch_options;
 mod launching;
 mod layers;
 mod listing;
+mod live_sources;
 mod logging;
 mod looking_up_programs;
 mod own_agents;

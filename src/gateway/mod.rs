@@ -201,6 +201,7 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<(Resolv
     });
     let sources = Sources {
         config: &options.config,
+        state: &options.state,
         project: project.as_ref(),
         managed: config::MANAGED_POLICY.as_ref(),
     };

@@ -81,6 +81,7 @@ fn problems(stand: &Stand, target: &Target, document: &Document) -> Result<Vec<P
     }
     let sources = Sources {
         config: &stand.directories.config,
+        state: &stand.directories.state,
         project: project.as_ref(),
         managed: MANAGED_POLICY.as_ref(),
     };

@@ -16,7 +16,7 @@ pub fn run(options: &cli::Remove, environment: &Environment) -> Result<Exit> {
     let cli::Remove { name, editing } = options;
     let homes = stand.homes("servers", "server", name)?;
     let of = |layer: LayerKind| homes.iter().find(|(target, _)| target.layer == layer);
-    let drop_in = stand.drop_in(name);
+    let drop_in = stand.drop_in(name).or_else(|| stand.live(name));
     let is_below_local =
         homes.iter().any(|(target, _)| target.layer != LayerKind::Local) || drop_in.is_some();
     let target = match editing.layer {

@@ -62,5 +62,6 @@ fn is_off_below(stand: &Stand, name: &str) -> Result<bool> {
         target.layer != LayerKind::Local
             && document.get(&["servers", name, "disabled"]).and_then(|item| item.as_bool()) == Some(true)
     };
-    Ok(stand.homes("servers", "server", name)?.iter().any(is_off) || stand.drop_in(name).is_some())
+    let is_only_read = || stand.drop_in(name).or_else(|| stand.live(name)).is_some();
+    Ok(stand.homes("servers", "server", name)?.iter().any(is_off) || is_only_read())
 }
