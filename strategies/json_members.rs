@@ -33,9 +33,13 @@ pub struct Member {
 /// The members of the object `at` of the top level, in the order of the file; none where the file has no such object.
 /// The error is the place and what is wrong there.
 pub fn members(bytes: &[u8], at: &str) -> Result<Vec<Member>, ((usize, usize), String)> {
-    // It refuses what is nested too deeply for the parser that knows places.
-    let whole = json::parse(bytes)
-        .map_err(|error| ((error.line().max(1), error.column().max(1)), "it is no JSON".to_string()))?;
+    // It refuses what is nested too deeply for the parser that knows places, which has more to say of what ends too soon.
+    let whole = match json::parse(bytes) {
+        Err(error) if !error.is_eof() => {
+            return Err(((error.line().max(1), error.column().max(1)), "it is no JSON".to_string()));
+        }
+        parsed => parsed.unwrap_or_default(),
+    };
     let text = json_edit::text(bytes).map_err(|error| (error.position, error.reason))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let root = json_edit::parse(text).map_err(|error| (error.position, error.reason))?;
@@ -124,7 +128,9 @@ mod tests {
         ]);
         assert_eq!(found[0].value, json!({ "command": "x", "args": [1] }));
         assert_eq!(found[0].inner["args"], (4, 7));
-        assert_eq!(members(b"{}", "s"), Ok(Vec::new()));
+        for text in ["{}", "", "// nothing yet"] {
+            assert_eq!(members(text.as_bytes(), "s"), Ok(Vec::new()));
+        }
     }
 
     #[test]
@@ -142,7 +148,8 @@ mod tests {
         for (text, told) in [
             ("[]", ((1, 1), "its top level is no object")),
             ("{\n\"s\": []}", ((2, 6), "its `s` is no object")),
-            ("{", ((1, 1), "it is no JSON")),
+            ("{ half", ((1, 3), "it is no JSON")),
+            ("{", ((1, 1), "it is no JSON: unterminated object")),
         ] {
             let (position, reason) = members(text.as_bytes(), "s").unwrap_err();
             assert_eq!((position, reason.as_str()), told, "{text}");

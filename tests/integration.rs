@@ -34,6 +34,7 @@ mod golden;
 mod hostile_files;
 mod inspecting;
 mod journal;
+mod json_page;
 mod launch_options;
 mod launching;
 mod layers;

@@ -86,7 +86,7 @@ fn b33_b89_all_three_files_are_listed_and_wait_for_the_user() {
     );
     assert_eq!(
         notes,
-        ["the server \"b\" of it is left out: <T>/project/.mcp.json:3 declares `b` otherwise, and ranks above it"]
+        ["<T>/project/.cursor/mcp.json:2:18: the server \"b\" of it is left out: <T>/project/.mcp.json:3 declares `b` otherwise, and ranks above it"]
     );
     // A profile of the project's may name them.
     let run = test.clone().args(["list", "--profile", "p", "--json"]).any_stdout().success();
@@ -107,16 +107,16 @@ fn b33_one_approval_serves_every_agent() {
     gateway(&test, "docs");
     assert!(!test.path("log").exists(), "it ran before it was approved");
     approve(&test, "docs");
-    for (agent, program) in AGENTS {
-        let test = test.clone().agent(program, "");
-        let run = test.args(["launch", agent, "--json"]).any_stderr().success();
+    let test = AGENTS.iter().fold(test, |test, (_, program)| test.agent(program, ""));
+    for (agent, _) in AGENTS {
+        let run = test.clone().args(["launch", agent, "--json"]).any_stderr().success();
         let told: Value = serde_json::from_str(run.stderr.lines().next().unwrap()).unwrap();
         assert_eq!(told["switched_off"], json!([]), "{agent}");
         let given = run.agent().to_string();
         assert!(given.contains("gateway") && given.contains("docs"), "{agent}: {given}");
         assert!(!given.contains("switched.off"), "{agent}: {given}");
     }
-    let run = test.clone().agent("claude", "").args(["launch", "claude"]);
+    let run = test.clone().args(["launch", "claude"]);
     let run = run.stderr("squire: claude gets 1 of 1: docs\n").success();
     let file = run.agent_file("claude.json")["content"].as_str().unwrap().to_owned();
     let entries: Value = serde_json::from_str(&file).unwrap();
@@ -170,9 +170,10 @@ fn b33_b89_nothing_of_it_is_touched_before_approval() {
         "plain": { "url": address },
     });
     let files = [(MCP, "mcpServers"), (CURSOR, "mcpServers"), (VSCODE, "servers")];
+    let test = AGENTS.iter().fold(test, |test, (_, program)| test.agent(program, ""));
     for (file, at) in files {
-        for (agent, program) in AGENTS {
-            let test = test.clone().agent(program, "").write(file, json!({ at: servers }).to_string());
+        for (agent, _) in AGENTS {
+            let test = test.clone().write(file, json!({ at: servers }).to_string());
             for words in [&["launch", agent][..], &["describe", agent], &["list"], &["show", "evil"], &["check"]] {
                 let (run, _) = test.clone().args(words.iter().copied()).any_stdout().any_stderr().ends();
                 assert!(!run.path("pwned").exists(), "{words:?}");
@@ -196,7 +197,8 @@ fn files_that_are_not_believed_are_told() {
     let told = |test: &Test| {
         let (servers, notes) = listed(test);
         assert_eq!(servers, [""; 0]);
-        notes
+        // Behind the place.
+        notes.iter().filter_map(|note| note.split_once(": ")).map(|(_, told)| told.to_owned()).collect::<Vec<_>>()
     };
     let test = || Test::new().config(NONE);
     let of = |reason: &str| [format!("the project's file is not used: {reason}")];
@@ -305,5 +307,5 @@ fn a_launch_from_below_finds_the_files_at_the_root() {
     approve(&test, "docs");
     let run = test.args(["launch", "codex", "--quiet"]).success();
     let words = run.agent_arguments().join(" ");
-    assert!(words.contains(r#""--declared-in", "<T>/project/sub""#), "{words}");
+    assert!(words.contains(r#""--declared-in","<T>/project/sub""#), "{words}");
 }

@@ -193,6 +193,10 @@ fn live_files(state: &Path, project: &Project, notes: &mut Vec<Note>) -> Vec<Liv
     let mut found = Vec::new();
     for file in live::FILES {
         let path = project.root.join(file.path);
+        // Where there is none, nothing is to be said of its directory.
+        if !files::exists(&path) {
+            continue;
+        }
         let bytes = files::read_of_project(&project.root, file.path.as_ref())
             .map_err(|error| error.to_string())
             .and_then(|bytes| match bytes {
