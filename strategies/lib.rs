@@ -19,6 +19,7 @@ mod credentials;
 mod deceptive;
 mod entries;
 mod environment;
+pub mod export;
 mod exposure;
 mod gateway;
 mod json;

@@ -9,6 +9,7 @@ pub mod completions;
 pub mod describe;
 pub mod doctor;
 pub mod edit;
+pub mod export;
 pub mod inspect;
 pub mod launch;
 pub mod list;
