@@ -44,7 +44,8 @@ pub fn members(bytes: &[u8], at: &str) -> Result<Vec<Member>, ((usize, usize), S
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let root = json_edit::parse(text).map_err(|error| (error.position, error.reason))?;
     let lines = Lines::of(text);
-    let no_object = |node: &Node<'_>, what: &str| (lines.position(node.start()), format!("{what} is no object"));
+    let no_object =
+        |node: &Node<'_>, what: &str| (lines.position(node.start()), format!("{what} is no object"));
     let Some(root) = root else { return Ok(Vec::new()) };
     let root = root.as_object().ok_or_else(|| no_object(&root, "its top level"))?;
     let mut holders = root.properties.iter().filter(|property| property.name.as_str() == at);
@@ -122,10 +123,10 @@ mod tests {
     fn each_member_has_its_place() {
         let text = "\u{feff}{ // note\n  \"s\": {\n    \"é\": { \"command\": \"x\",\n      \"args\": [1], },\n    \"b\": 5\n} }";
         let found = members(text.as_bytes(), "s").unwrap();
-        assert_eq!(found.iter().map(|member| (member.name.as_str(), member.position)).collect::<Vec<_>>(), [
-            ("é", (3, 5)),
-            ("b", (5, 5))
-        ]);
+        assert_eq!(
+            found.iter().map(|member| (member.name.as_str(), member.position)).collect::<Vec<_>>(),
+            [("é", (3, 5)), ("b", (5, 5))]
+        );
         assert_eq!(found[0].value, json!({ "command": "x", "args": [1] }));
         assert_eq!(found[0].inner["args"], (4, 7));
         for text in ["{}", "", "// nothing yet"] {

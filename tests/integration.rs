@@ -24,6 +24,7 @@ mod differential;
 mod doctoring;
 mod editing;
 mod exit_status;
+mod exporting;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod faults;
 mod fields_of_servers;

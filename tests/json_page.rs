@@ -41,7 +41,9 @@ fn walk(value: &Value, path: &str, page: &BTreeMap<String, String>, seen: &mut B
         assert!(told == "any" || is_right, "{path} is {value}, and the page says {told}");
         match value {
             Value::Object(_) if told != "any" => walk(value, &path, page, seen),
-            Value::Array(all) if told.starts_with("array of objects") || told.starts_with("array of notes") => {
+            Value::Array(all)
+                if told.starts_with("array of objects") || told.starts_with("array of notes") =>
+            {
                 all.iter().for_each(|one| walk(one, &format!("{path}[]"), page, seen));
             }
             Value::Array(all) if told.starts_with("array of strings") => {
@@ -68,12 +70,16 @@ fn everything() -> Test {
         .write("project/.mcp.json", "{ \"mcpServers\": { \"odd name\": {} } }");
     for name in ["docs", "later"] {
         let run = test.clone().args(["approve", "--digest", "0", name]).any_stderr().code(1);
-        let digest = run.stderr.split(" is ").nth(1).and_then(|rest| rest.split(',').next()).unwrap().to_owned();
+        let digest =
+            run.stderr.split(" is ").nth(1).and_then(|rest| rest.split(',').next()).unwrap().to_owned();
         test.clone().args(["approve", "--digest", &digest, name]).any_stdout().success();
     }
     let text = fs::read_to_string(test.path("project/squire.toml")).unwrap();
-    fs::write(test.path("project/squire.toml"), text.replace("[servers.later]\n", "[servers.later]\nargs = [\"-x\"]\n"))
-        .unwrap();
+    fs::write(
+        test.path("project/squire.toml"),
+        text.replace("[servers.later]\n", "[servers.later]\nargs = [\"-x\"]\n"),
+    )
+    .unwrap();
     test
 }
 
@@ -116,7 +122,9 @@ fn what_the_user_has_said_is_told() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|it| format!("{} {} {} {}", it["name"], it["enabled"], it["standing"], it["code"]).replace('"', ""))
+        .map(|it| {
+            format!("{} {} {} {}", it["name"], it["enabled"], it["standing"], it["code"]).replace('"', "")
+        })
         .collect();
     assert_eq!(
         told,

@@ -86,7 +86,9 @@ fn b33_b89_all_three_files_are_listed_and_wait_for_the_user() {
     );
     assert_eq!(
         notes,
-        ["<T>/project/.cursor/mcp.json:2:18: the server \"b\" of it is left out: <T>/project/.mcp.json:3 declares `b` otherwise, and ranks above it"]
+        [
+            "<T>/project/.cursor/mcp.json:2:18: the server \"b\" of it is left out: <T>/project/.mcp.json:3 declares `b` otherwise, and ranks above it"
+        ]
     );
     // A profile of the project's may name them.
     let run = test.clone().args(["list", "--profile", "p", "--json"]).any_stdout().success();
@@ -174,7 +176,9 @@ fn b33_b89_nothing_of_it_is_touched_before_approval() {
     for (file, at) in files {
         for (agent, _) in AGENTS {
             let test = test.clone().write(file, json!({ at: servers }).to_string());
-            for words in [&["launch", agent][..], &["describe", agent], &["list"], &["show", "evil"], &["check"]] {
+            for words in
+                [&["launch", agent][..], &["describe", agent], &["list"], &["show", "evil"], &["check"]]
+            {
                 let (run, _) = test.clone().args(words.iter().copied()).any_stdout().any_stderr().ends();
                 assert!(!run.path("pwned").exists(), "{words:?}");
                 assert!(listener.accept().is_err(), "{words:?}");
@@ -198,7 +202,11 @@ fn files_that_are_not_believed_are_told() {
         let (servers, notes) = listed(test);
         assert_eq!(servers, [""; 0]);
         // Behind the place.
-        notes.iter().filter_map(|note| note.split_once(": ")).map(|(_, told)| told.to_owned()).collect::<Vec<_>>()
+        notes
+            .iter()
+            .filter_map(|note| note.split_once(": "))
+            .map(|(_, told)| told.to_owned())
+            .collect::<Vec<_>>()
     };
     let test = || Test::new().config(NONE);
     let of = |reason: &str| [format!("the project's file is not used: {reason}")];
@@ -277,11 +285,7 @@ fn the_users_changes_lie_in_the_local_layer() {
 fn b34_a_change_asks_again_and_an_unselected_one_is_off() {
     let test = docs().agent("claude", "");
     approve(&test, "docs");
-    let run = test
-        .clone()
-        .args(["launch", "claude", "--server", "squire"])
-        .any_stderr()
-        .success();
+    let run = test.clone().args(["launch", "claude", "--server", "squire"]).any_stderr().success();
     assert!(run.stderr.contains("switched off, as this launch does not select it: docs"), "{}", run.stderr);
     assert!(run.agent_arguments()[0].contains("switched.off"));
     let text = fs::read_to_string(test.path(MCP)).unwrap().replace("stdio", "http");

@@ -42,8 +42,7 @@ use crate::plan::{Plan, plan};
 use crate::report;
 use crate::resolve::{
     Resolution, Resolved, Selection, Standings, UnknownSelection, community, everything, resolve, settings,
-    strategy,
-    unknown_name,
+    strategy, unknown_name,
 };
 use crate::runner::{self, AgentProgram, NotRunnable};
 use crate::secrets::{self, Secrets, Source};

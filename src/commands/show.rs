@@ -107,7 +107,8 @@ struct Shown<'a> {
 }
 
 fn standing(surroundings: &Surroundings, entry: &Resolved) -> Option<Standing> {
-    let standing = || surroundings.standings.get(entry.server.name.as_str()).cloned().unwrap_or(Standing::New);
+    let standing =
+        || surroundings.standings.get(entry.server.name.as_str()).cloned().unwrap_or(Standing::New);
     (entry.server.tier == Tier::Community).then(standing)
 }
 

@@ -89,7 +89,8 @@ pub(super) fn merge(project: &mut Declarations, live: Live, notes: &mut Vec<Note
             None => project.servers.push(server),
             Some(other) if other.says_the_same(&server) => {}
             Some(other) => {
-                let reason = format!("{} declares `{}` otherwise, and ranks above it", other.origin, other.name);
+                let reason =
+                    format!("{} declares `{}` otherwise, and ranks above it", other.origin, other.name);
                 let help = Some("let both say the same, or rename one".into());
                 notes.push(left_out(server.name.as_str(), &reason, help, server.origin.whereabouts()));
             }
@@ -259,15 +260,27 @@ mod tests {
             (r#"{ "command": 5 }"#, "`command` wants an array of strings"),
             (r#"{ "command": "x", "command": "y" }"#, "something in it comes twice"),
             (r#"{ "command": "x", "envFile": ".env" }"#, "squire has nothing that means \"envFile\""),
-            (r#"{ "url": "https://h/", "headersHelper": "./x" }"#, "squire has nothing that means \"headersHelper\""),
+            (
+                r#"{ "url": "https://h/", "headersHelper": "./x" }"#,
+                "squire has nothing that means \"headersHelper\"",
+            ),
             (r#"{ "command": "x", "timeout": -1 }"#, "`timeout` wants a whole number of milliseconds"),
-            (r#"{ "type": "ws", "url": "https://h/" }"#, "`type` is \"ws\": squire speaks stdio, http and sse"),
-            (r#"{ "url": "ftp://h/" }"#, "`url` wants an address such as \"https://example.com/mcp\", and this is \"ftp://h/\""),
+            (
+                r#"{ "type": "ws", "url": "https://h/" }"#,
+                "`type` is \"ws\": squire speaks stdio, http and sse",
+            ),
+            (
+                r#"{ "url": "ftp://h/" }"#,
+                "`url` wants an address such as \"https://example.com/mcp\", and this is \"ftp://h/\"",
+            ),
             (r#"{ "command": "x", "env": { "A=B": "" } }"#, "`env`: \"A=B\" can't be the name of a variable"),
         ] {
             let live = live(1, &format!(r#"{{ "mcpServers": {{ "a": {entry} }} }}"#));
             assert!(live.servers.is_empty());
-            assert_eq!(told(&live), [format!("/p/.cursor/mcp.json:1:19: the server \"a\" of it is left out: {reason}")]);
+            assert_eq!(
+                told(&live),
+                [format!("/p/.cursor/mcp.json:1:19: the server \"a\" of it is left out: {reason}")]
+            );
         }
         let names = r#"{ "mcpServers": { "a b": {}, "workspace": {}, "squire": {}, "x\u001b": {} } }"#;
         assert_eq!(live(0, names).notes.len(), 4);
@@ -285,14 +298,21 @@ mod tests {
     fn of_one_name_the_higher_file_stands() {
         let mut project = Declarations::default();
         let mut notes = Vec::new();
-        let one = r#"{ "mcpServers": { "a": { "command": "x", "args": ["y"], "env": { "A": "1", "B": "2" } } } }"#;
-        let same = r#"{ "mcpServers": { "a": { "env": { "B": "2", "A": "1" }, "args": ["y"], "command": "x" } } }"#;
+        let one =
+            r#"{ "mcpServers": { "a": { "command": "x", "args": ["y"], "env": { "A": "1", "B": "2" } } } }"#;
+        let same =
+            r#"{ "mcpServers": { "a": { "env": { "B": "2", "A": "1" }, "args": ["y"], "command": "x" } } }"#;
         merge(&mut project, live(0, one), &mut notes);
         merge(&mut project, live(1, same), &mut notes);
         assert!(notes.is_empty());
         merge(&mut project, live(2, r#"{ "servers": { "A": { "command": "x" } } }"#), &mut notes);
         let told: Vec<String> = notes.iter().map(Note::located).collect();
-        assert_eq!(told, ["/p/.vscode/mcp.json:1:16: the server \"A\" of it is left out: /p/.mcp.json:1 declares `a` otherwise, and ranks above it"]);
+        assert_eq!(
+            told,
+            [
+                "/p/.vscode/mcp.json:1:16: the server \"A\" of it is left out: /p/.mcp.json:1 declares `a` otherwise, and ranks above it"
+            ]
+        );
         assert_eq!(project.servers.len(), 1);
     }
 

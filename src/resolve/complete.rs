@@ -55,7 +55,8 @@ pub(super) fn tier(declaration: &Declaration) -> Tier {
     match (declaration.trust.as_ref().map(|trust| trust.value), declaration.origin.layer) {
         // A word of the user's lifts no server whose definition the repository can change at any time.
         (_, LayerKind::Project | LayerKind::Live)
-        | (Some(Trust::Community), _) | (None, LayerKind::DropIn) => Tier::Community,
+        | (Some(Trust::Community), _)
+        | (None, LayerKind::DropIn) => Tier::Community,
         (Some(Trust::Trusted), _) | (None, LayerKind::User | LayerKind::Local | LayerKind::Managed) => {
             Tier::Trusted
         }

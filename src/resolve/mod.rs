@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use squire_strategies::{Code, Name, Note, ResolvedServer, Route, Tier, Transport};
 
 use crate::config::{
-    Declaration, Filter, Layers, LayerKind, Located, Origin, Policy, Problem, Problems, not_used_for,
+    Declaration, Filter, LayerKind, Layers, Located, Origin, Policy, Problem, Problems, not_used_for,
     unusable_server,
 };
 

@@ -118,15 +118,13 @@ impl Format {
         let (mut said, mut notes) = (Vec::new(), Vec::new());
         for exported in servers {
             let server = exported.server;
+            let by_itself = || self.by_itself(exported, variable_of);
             let result = match gateways {
-                Some((agent, gateway)) if server.route == Route::Gateway => {
-                    said::of_gateway(&self.syntax, agent, &gateway(server), server)
-                }
-                _ if !self.reaches(&server.transport) => {
-                    let word = server.transport.as_str();
-                    Err(format!("{} has no servers of the transport {word}", self.title))
-                }
-                _ => said::of_server(&self.syntax, exported, variable_of),
+                None => by_itself(),
+                // What the agent is to reach directly keeps its own sign-in, where it can be said.
+                Some((agent, gateway)) => Some(by_itself())
+                    .filter(|said| server.route == Route::Direct && said.is_ok())
+                    .unwrap_or_else(|| said::of_gateway(&self.syntax, agent, &gateway(server), server)),
             };
             match result {
                 Ok(one) => {
@@ -146,8 +144,20 @@ impl Format {
         Document { text: (self.document)(&said), servers, notes }
     }
 
-    fn reaches(&self, transport: &Transport) -> bool {
-        matches!(transport, Transport::Stdio(_)) || self.speaks(transport)
+    fn by_itself(
+        &self,
+        exported: &Exported<'_>,
+        variable_of: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Said, String> {
+        let transport = &exported.server.transport;
+        if transport.remote().is_some()
+            && !self.speaks(transport)
+            && !matches!(transport, Transport::Dynamic(_))
+        {
+            let word = transport.as_str();
+            return Err(format!("{} has no servers of the transport {word}", self.title));
+        }
+        said::of_server(&self.syntax, exported, variable_of)
     }
 
     /// What is written of a server and has no place.
@@ -161,10 +171,14 @@ impl Format {
         };
         if !said.unpinned.is_empty() {
             let names = said.unpinned.join(", ");
-            return Some(note(format!("{} must have these variables in its own environment: {names}", self.title)));
+            return Some(note(format!(
+                "{} must have these variables in its own environment: {names}",
+                self.title
+            )));
         }
+        // A gateway keeps them.
         let is_written = server.timeout.is_some() || server.startup_timeout.is_some();
-        (is_written && !self.syntax.has_timeouts)
+        (is_written && !said.is_gateway && !self.syntax.has_timeouts)
             .then(|| note(["its timeouts have no place in the file of ", self.title].concat()))
     }
 }

@@ -33,7 +33,8 @@ fn entry(said: &Said) -> Value {
     let mut entry: Map<_, _> = match &said.kind {
         Kind::Program { command, args, env, variables: _, cwd } => {
             let words: Vec<_> = core::iter::once(command).chain(args).collect();
-            let mut entry = Map::from_iter([("type".into(), json!("local")), ("command".into(), json!(words))]);
+            let mut entry =
+                Map::from_iter([("type".into(), json!("local")), ("command".into(), json!(words))]);
             if !env.is_empty() {
                 entry.insert("environment".into(), json::pairs(env));
             }

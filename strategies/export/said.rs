@@ -70,6 +70,8 @@ pub(super) struct Said {
     pub(super) startup_timeout: Option<Duration>,
     /// The secrets that the agent asks for.
     pub(super) asked: Vec<String>,
+    /// Whether it is squire's gateway in the server's place.
+    pub(super) is_gateway: bool,
     /// Variables that the server needs and the entry can't name.
     pub(super) unpinned: Vec<String>,
 }
@@ -105,7 +107,9 @@ pub(super) fn of_server(
     }
     let mut texts = server.transport.texts().into_iter();
     let looks_secret = |remote: &Remote| remote.credential().is_some();
-    if texts.any(|(field, text)| field.holds_credential(text)) || server.transport.remote().is_some_and(looks_secret) {
+    if texts.any(|(field, text)| field.holds_credential(text))
+        || server.transport.remote().is_some_and(looks_secret)
+    {
         return Err("it holds what looks like a credential in clear, which goes into no other file".into());
     }
     let (allow, deny) = tools(syntax, exported.tools)?;
@@ -126,6 +130,7 @@ pub(super) fn of_server(
         timeout: server.timeout,
         startup_timeout: server.startup_timeout,
         asked: saying.asked,
+        is_gateway: false,
         unpinned: Vec::new(),
     })
 }
@@ -144,7 +149,8 @@ pub(super) fn of_gateway(
     // What it belongs to is for a launch to say.
     let all = Gateway::variables(server).into_iter().filter(|name| *name != LAUNCH_VARIABLE);
     let all: Vec<String> = all.map(ToString::to_string).collect();
-    let mut declared: Vec<String> = server.declared_variables().into_iter().map(ToString::to_string).collect();
+    let mut declared: Vec<String> =
+        server.declared_variables().into_iter().map(ToString::to_string).collect();
     declared.sort_unstable();
     declared.dedup();
     let (pinned, unpinned) = match syntax.inherits {
@@ -173,6 +179,7 @@ pub(super) fn of_gateway(
         timeout: Some(server.agent_timeout()),
         startup_timeout: Some(server.agent_startup_timeout()),
         asked: Vec::new(),
+        is_gateway: true,
         unpinned,
     })
 }
@@ -208,7 +215,9 @@ impl Saying<'_> {
         for (name, text) in env {
             match self.own_variable(text) {
                 // Under its own name it needs no syntax.
-                Some(variable) if variable == *name && self.syntax.hands_on_by_name() => variables.push(variable),
+                Some(variable) if variable == *name && self.syntax.hands_on_by_name() => {
+                    variables.push(variable)
+                }
                 _ => said.push((name.clone(), self.text(&format!("env.{name}"), text)?)),
             }
         }
@@ -285,7 +294,9 @@ impl Saying<'_> {
             match part {
                 Ok(literal) => {
                     let said = (self.syntax.literal)(literal);
-                    out.push_str(&said.ok_or_else(|| format!("{field}: the agent would replace a part of it"))?);
+                    out.push_str(
+                        &said.ok_or_else(|| format!("{field}: the agent would replace a part of it"))?,
+                    );
                 }
                 Err(reference) => out.push_str(&self.reference(field, reference)?),
             }

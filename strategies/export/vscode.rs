@@ -33,9 +33,7 @@ fn document(said: &[Said]) -> String {
     let mut asked: Vec<&String> = said.iter().flat_map(|said| &said.asked).collect();
     asked.sort_unstable();
     asked.dedup();
-    let input = |name: &&String| {
-        json!({ "type": "promptString", "id": name, "description": format!("the secret {name}"), "password": true })
-    };
+    let input = |name: &&String| json!({ "type": "promptString", "id": name, "description": format!("the secret {name}"), "password": true });
     if !asked.is_empty() {
         document.insert("inputs".into(), asked.iter().map(input).collect());
     }

@@ -101,8 +101,9 @@ fn references(server: &ResolvedServer) -> Vec<Value> {
                 Source::Secret(name) => ("secret", name),
             };
             let has_default = reference.default.is_some();
-            references
-                .push(json!({ "field": field.to_string(), "kind": kind, "name": name, "default": has_default }));
+            references.push(
+                json!({ "field": field.to_string(), "kind": kind, "name": name, "default": has_default }),
+            );
         }
     }
     references
@@ -132,7 +133,8 @@ fn filters(entry: &Resolved) -> Vec<Value> {
 /// What its gateway keeps; nothing of what an agent reaches by itself.
 fn limits(entry: &Resolved) -> Value {
     let server = &entry.server;
-    let milliseconds = |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let milliseconds =
+        |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     match server.transport {
         Transport::Builtin => Value::Null,
         _ => json!({

@@ -56,9 +56,9 @@ fn plan(
         ..Selection::default()
     };
     let resolution = surroundings.resolve(agent, &selection)?;
-    Ok(surroundings.plan(agent, &resolution, &[], environment).map_err(|error| {
-        error.downcast_ref().map_or_else(|| format!("{error:#}"), Refusal::on_one_line)
-    }))
+    Ok(surroundings
+        .plan(agent, &resolution, &[], environment)
+        .map_err(|error| error.downcast_ref().map_or_else(|| format!("{error:#}"), Refusal::on_one_line)))
 }
 
 fn of_plan(

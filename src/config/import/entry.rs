@@ -36,11 +36,7 @@ pub fn of_entry_of_project(name: &str, entry: &Map<String, Json>, origin: &str) 
 }
 
 fn translate(strings: Strings<'_>, entry: &Map<String, Json>, origin: &str) -> Result<Imported, String> {
-    let mut reading = Reading {
-        strings,
-        table: Table::new(),
-        origin,
-    };
+    let mut reading = Reading { strings, table: Table::new(), origin };
     for (key, value) in entry {
         reading.field(key, value)?;
     }
