@@ -44,7 +44,9 @@ fn walk(value: &Value, path: &str, page: &BTreeMap<String, String>, seen: &mut B
             Value::Array(all)
                 if told.starts_with("array of objects") || told.starts_with("array of notes") =>
             {
-                all.iter().for_each(|one| walk(one, &format!("{path}[]"), page, seen));
+                for one in all {
+                    walk(one, &format!("{path}[]"), page, seen);
+                }
             }
             Value::Array(all) if told.starts_with("array of strings") => {
                 assert!(all.iter().all(Value::is_string), "{path} is {value}");

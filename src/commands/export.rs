@@ -2,7 +2,7 @@
 
 use anyhow::{Result, anyhow};
 use serde_json::json;
-use squire_strategies::export::{Bearing, Document, Exported, FORMATS, Format, Tools, format};
+use squire_strategies::export::{Bearing, Document, Exported, FORMATS, Format, Gateways, Tools, format};
 use squire_strategies::{Gateway, Name, Note, ResolvedServer, Transport};
 
 use super::Surroundings;
@@ -115,8 +115,7 @@ fn document(
         // A server of the user's own is the same in every project.
         Gateway { project: shared.project.clone().filter(|_| is_of_project), ..shared.clone() }
     };
-    let gateways: Option<(&str, &dyn Fn(&ResolvedServer) -> Gateway)> =
-        if options.gateway { Some((options.agent.as_str(), &gateway)) } else { None };
+    let gateways: Option<Gateways<'_>> = options.gateway.then_some((options.agent.as_str(), &gateway));
     Ok(format.document(&exported, &variable_of, gateways))
 }
 

@@ -228,18 +228,14 @@ fn add_live(live: Live, limit: u64, project: &mut Option<Declarations>, notes: &
     let (before, first) = (with.servers.len(), live.servers.first().map(|first| first.origin.whereabouts()));
     let mut told = Vec::new();
     live::merge(&mut with, live, &mut told);
-    match first.filter(|_| with.servers.len() > before && with.servers.len() as u64 > limit) {
-        Some(place) => {
-            let reason = format!(
-                "with it the project declares {} servers, and a project may have {limit}",
-                with.servers.len()
-            );
-            notes.push(not_used(&reason, Some("raise `max_project_servers` of your [policy]".into()), place));
-        }
-        None => {
-            notes.extend(told);
-            *project = Some(with);
-        }
+    let declared = with.servers.len();
+    if let Some(place) = first.filter(|_| declared > before && declared as u64 > limit) {
+        let reason =
+            format!("with it the project declares {declared} servers, and a project may have {limit}");
+        notes.push(not_used(&reason, Some("raise `max_project_servers` of your [policy]".into()), place));
+    } else {
+        notes.extend(told);
+        *project = Some(with);
     }
 }
 

@@ -323,7 +323,7 @@ mod tests {
             text in "(\\{|\\}|\\[|\\]|,|:|\"mcpServers\": \\{|\"a\": \\{|\"command\": \"x\"|\"url\": \"https://h/\"|\"args\": \\[\"\\$\\{X\\}\"\\]|\"env\": \\{\"A\": \"ghp_\\$\\{\"\\}|\"timeout\": 1|\"\\\\u001b\"|5|true){0,16}"
         ) {
             match read_live(FILES[0], text.as_bytes(), Path::new("/p/.mcp.json")) {
-                Err(note) => prop_assert!(!note.sentence.contains('\u{1b}')),
+                Err(note) => prop_assert!(!note.sentence.contains('\u{1b}'), "{}", note.sentence),
                 Ok(live) => for note in &live.notes {
                     prop_assert!(!note.sentence.contains('\u{1b}'), "{}", note.sentence);
                 },

@@ -85,6 +85,9 @@ pub struct Exported<'a> {
     pub of_gateway: Option<&'static str>,
 }
 
+/// What the agent is called in the entries of gateways, and what those of a server share.
+pub type Gateways<'a> = (&'a str, &'a dyn Fn(&ResolvedServer) -> Gateway);
+
 /// What servers came to.
 #[derive(Debug)]
 pub struct Document {
@@ -107,13 +110,12 @@ impl Format {
     }
 
     /// Says servers. `variable_of` is the variable that a secret's value comes from, where it comes from one. With gateways
-    /// every server but those that the agent is to reach directly is squire's gateway in its place: the second of the pair
-    /// is what the entries share, the first what the agent is called in them.
+    /// every server but those that the agent is to reach directly is squire's gateway in its place.
     pub fn document(
         &self,
         servers: &[Exported<'_>],
         variable_of: &dyn Fn(&str) -> Option<String>,
-        gateways: Option<(&str, &dyn Fn(&ResolvedServer) -> Gateway)>,
+        gateways: Option<Gateways<'_>>,
     ) -> Document {
         let (mut said, mut notes) = (Vec::new(), Vec::new());
         for exported in servers {

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::Exported;
+use crate::credentials::looks_like_a_token;
 use crate::environment::LAUNCH_VARIABLE;
 use crate::gateway::Gateway;
 use crate::server::{Remote, ResolvedServer, Stdio, Transport};
@@ -105,11 +106,9 @@ pub(super) fn of_server(
     if let Some(field) = exported.of_gateway {
         return Err(format!("`{field}` is what squire's gateway does"));
     }
-    let mut texts = server.transport.texts().into_iter();
-    let looks_secret = |remote: &Remote| remote.credential().is_some();
-    if texts.any(|(field, text)| field.holds_credential(text))
-        || server.transport.remote().is_some_and(looks_secret)
-    {
+    let has_token = |remote: &Remote| remote.url.literal().is_some_and(looks_like_a_token);
+    let is_clear = server.transport.texts().into_iter().any(|(field, text)| field.holds_credential(text));
+    if is_clear || server.transport.remote().is_some_and(has_token) {
         return Err("it holds what looks like a credential in clear, which goes into no other file".into());
     }
     let (allow, deny) = tools(syntax, exported.tools)?;
@@ -216,7 +215,7 @@ impl Saying<'_> {
             match self.own_variable(text) {
                 // Under its own name it needs no syntax.
                 Some(variable) if variable == *name && self.syntax.hands_on_by_name() => {
-                    variables.push(variable)
+                    variables.push(variable);
                 }
                 _ => said.push((name.clone(), self.text(&format!("env.{name}"), text)?)),
             }
