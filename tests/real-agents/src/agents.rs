@@ -21,7 +21,7 @@ pub struct Agent {
     /// What a user exports so that it stays off the network.
     pub(crate) environment: &'static [(&'static str, &'static str)],
     /// The arguments of one run without a terminal, its tool calls approved for one server.
-    pub(crate) arguments: fn(server: &str) -> Vec<String>,
+    pub arguments: fn(server: &str) -> Vec<String>,
     /// What it puts before the server's name, and between that and the tool's.
     tool_name: (&'static str, &'static str),
 }
