@@ -40,6 +40,7 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             [CompletionResult]::new('disable', 'disable', [CompletionResultType]::ParameterValue, 'Switch a server off')
             [CompletionResult]::new('set', 'set', [CompletionResultType]::ParameterValue, 'Set a field of a server')
             [CompletionResult]::new('profile', 'profile', [CompletionResultType]::ParameterValue, 'Make, change and show profiles: named selections of servers')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Print servers in the format of an agent or editor that squire does not launch')
             [CompletionResult]::new('approve', 'approve', [CompletionResultType]::ParameterValue, 'Let a server run that somebody else declared, after showing all of it')
             [CompletionResult]::new('revoke', 'revoke', [CompletionResultType]::ParameterValue, 'Take approvals back')
             [CompletionResult]::new('secret', 'secret', [CompletionResultType]::ParameterValue, 'Say where the values come from that servers need and nobody else gets; no value is ever shown')
@@ -150,6 +151,7 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
         'squire;remove' {
             [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: what was done, and where')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -157,6 +159,7 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
         'squire;enable' {
             [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: what was done, and where')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -164,6 +167,7 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
         'squire;disable' {
             [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: what was done, and where')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -172,6 +176,7 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
             [CompletionResult]::new('--unset', '--unset', [CompletionResultType]::ParameterName, 'Take the field out')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: what was done, and where')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -190,6 +195,7 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             [CompletionResult]::new('--require', '--require', [CompletionResultType]::ParameterName, 'A server without which there is no launch; several append')
             [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: what was done, and where')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -197,6 +203,7 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
         'squire;profile;remove' {
             [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: what was done, and where')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -209,6 +216,16 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
         }
         'squire;profile;show' {
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'squire;export' {
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Export these servers; several append')
+            [CompletionResult]::new('--profile', '--profile', [CompletionResultType]::ParameterName, 'Export the servers of this profile, under its filters; several append')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write a new file; one that is there is not touched')
+            [CompletionResult]::new('--gateway', '--gateway', [CompletionResultType]::ParameterName, 'Write entries that start `squire gateway` in each server''s place')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: the text, what is in it and what is not')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break

@@ -46,6 +46,9 @@ _squire() {
             squire,enable)
                 cmd="squire__subcmd__enable"
                 ;;
+            squire,export)
+                cmd="squire__subcmd__export"
+                ;;
             squire,gateway)
                 cmd="squire__subcmd__gateway"
                 ;;
@@ -125,7 +128,7 @@ _squire() {
 
     case "${cmd}" in
         squire)
-            opts="-h -V --help --version launch describe list show check probe tools call init add remove enable disable set profile approve revoke secret log status doctor clean gateway completions man schema"
+            opts="-h -V --help --version launch describe list show check probe tools call init add remove enable disable set profile export approve revoke secret log status doctor clean gateway completions man schema"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -301,7 +304,7 @@ _squire() {
             return 0
             ;;
         squire__subcmd__disable)
-            opts="-h --layer --dry-run --help"
+            opts="-h --layer --dry-run --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -333,7 +336,7 @@ _squire() {
             return 0
             ;;
         squire__subcmd__enable)
-            opts="-h --layer --dry-run --help"
+            opts="-h --layer --dry-run --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -341,6 +344,32 @@ _squire() {
             case "${prev}" in
                 --layer)
                     COMPREPLY=($(compgen -W "user local project" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__export)
+            opts="-h --server --profile --gateway --output --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -527,7 +556,7 @@ _squire() {
             return 0
             ;;
         squire__subcmd__profile__subcmd__add)
-            opts="-h --extends --require --layer --dry-run --help"
+            opts="-h --extends --require --layer --dry-run --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -567,7 +596,7 @@ _squire() {
             return 0
             ;;
         squire__subcmd__profile__subcmd__remove)
-            opts="-h --layer --dry-run --help"
+            opts="-h --layer --dry-run --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -599,7 +628,7 @@ _squire() {
             return 0
             ;;
         squire__subcmd__remove)
-            opts="-h --layer --dry-run --help"
+            opts="-h --layer --dry-run --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -731,7 +760,7 @@ _squire() {
             return 0
             ;;
         squire__subcmd__set)
-            opts="-h --unset --layer --dry-run --help"
+            opts="-h --unset --layer --dry-run --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

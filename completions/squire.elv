@@ -37,6 +37,7 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand disable 'Switch a server off'
             cand set 'Set a field of a server'
             cand profile 'Make, change and show profiles: named selections of servers'
+            cand export 'Print servers in the format of an agent or editor that squire does not launch'
             cand approve 'Let a server run that somebody else declared, after showing all of it'
             cand revoke 'Take approvals back'
             cand secret 'Say where the values come from that servers need and nobody else gets; no value is ever shown'
@@ -136,18 +137,21 @@ set edit:completion:arg-completer[squire] = {|@words|
         &'squire;remove'= {
             cand --layer 'Edit this file; without it the one where the entry lives'
             cand --dry-run 'Print the difference, and write nothing'
+            cand --json 'Print JSON: what was done, and where'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
         &'squire;enable'= {
             cand --layer 'Edit this file; without it the one where the entry lives'
             cand --dry-run 'Print the difference, and write nothing'
+            cand --json 'Print JSON: what was done, and where'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
         &'squire;disable'= {
             cand --layer 'Edit this file; without it the one where the entry lives'
             cand --dry-run 'Print the difference, and write nothing'
+            cand --json 'Print JSON: what was done, and where'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -155,6 +159,7 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand --layer 'Edit this file; without it the one where the entry lives'
             cand --unset 'Take the field out'
             cand --dry-run 'Print the difference, and write nothing'
+            cand --json 'Print JSON: what was done, and where'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -171,12 +176,14 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand --require 'A server without which there is no launch; several append'
             cand --layer 'Edit this file; without it the one where the entry lives'
             cand --dry-run 'Print the difference, and write nothing'
+            cand --json 'Print JSON: what was done, and where'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
         &'squire;profile;remove'= {
             cand --layer 'Edit this file; without it the one where the entry lives'
             cand --dry-run 'Print the difference, and write nothing'
+            cand --json 'Print JSON: what was done, and where'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -187,6 +194,15 @@ set edit:completion:arg-completer[squire] = {|@words|
         }
         &'squire;profile;show'= {
             cand --json 'Print JSON'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'squire;export'= {
+            cand --server 'Export these servers; several append'
+            cand --profile 'Export the servers of this profile, under its filters; several append'
+            cand --output 'Write a new file; one that is there is not touched'
+            cand --gateway 'Write entries that start `squire gateway` in each server''s place'
+            cand --json 'Print JSON: the text, what is in it and what is not'
             cand -h 'Print help'
             cand --help 'Print help'
         }

@@ -41,6 +41,7 @@ complete -c squire -n "__fish_squire_needs_command" -f -a "enable" -d 'Switch a 
 complete -c squire -n "__fish_squire_needs_command" -f -a "disable" -d 'Switch a server off'
 complete -c squire -n "__fish_squire_needs_command" -f -a "set" -d 'Set a field of a server'
 complete -c squire -n "__fish_squire_needs_command" -f -a "profile" -d 'Make, change and show profiles: named selections of servers'
+complete -c squire -n "__fish_squire_needs_command" -f -a "export" -d 'Print servers in the format of an agent or editor that squire does not launch'
 complete -c squire -n "__fish_squire_needs_command" -f -a "approve" -d 'Let a server run that somebody else declared, after showing all of it'
 complete -c squire -n "__fish_squire_needs_command" -f -a "revoke" -d 'Take approvals back'
 complete -c squire -n "__fish_squire_needs_command" -f -a "secret" -d 'Say where the values come from that servers need and nobody else gets; no value is ever shown'
@@ -112,22 +113,26 @@ complete -c squire -n "__fish_squire_using_subcommand remove" -l layer -d 'Edit 
 local\t'Your own changes for this project, which lie outside it'
 project\t'The project\'s squire.toml'"
 complete -c squire -n "__fish_squire_using_subcommand remove" -l dry-run -d 'Print the difference, and write nothing'
+complete -c squire -n "__fish_squire_using_subcommand remove" -l json -d 'Print JSON: what was done, and where'
 complete -c squire -n "__fish_squire_using_subcommand remove" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c squire -n "__fish_squire_using_subcommand enable" -l layer -d 'Edit this file; without it the one where the entry lives' -r -f -a "user\t'Your squire.toml'
 local\t'Your own changes for this project, which lie outside it'
 project\t'The project\'s squire.toml'"
 complete -c squire -n "__fish_squire_using_subcommand enable" -l dry-run -d 'Print the difference, and write nothing'
+complete -c squire -n "__fish_squire_using_subcommand enable" -l json -d 'Print JSON: what was done, and where'
 complete -c squire -n "__fish_squire_using_subcommand enable" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c squire -n "__fish_squire_using_subcommand disable" -l layer -d 'Edit this file; without it the one where the entry lives' -r -f -a "user\t'Your squire.toml'
 local\t'Your own changes for this project, which lie outside it'
 project\t'The project\'s squire.toml'"
 complete -c squire -n "__fish_squire_using_subcommand disable" -l dry-run -d 'Print the difference, and write nothing'
+complete -c squire -n "__fish_squire_using_subcommand disable" -l json -d 'Print JSON: what was done, and where'
 complete -c squire -n "__fish_squire_using_subcommand disable" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c squire -n "__fish_squire_using_subcommand set" -l layer -d 'Edit this file; without it the one where the entry lives' -r -f -a "user\t'Your squire.toml'
 local\t'Your own changes for this project, which lie outside it'
 project\t'The project\'s squire.toml'"
 complete -c squire -n "__fish_squire_using_subcommand set" -l unset -d 'Take the field out'
 complete -c squire -n "__fish_squire_using_subcommand set" -l dry-run -d 'Print the difference, and write nothing'
+complete -c squire -n "__fish_squire_using_subcommand set" -l json -d 'Print JSON: what was done, and where'
 complete -c squire -n "__fish_squire_using_subcommand set" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c squire -n "__fish_squire_using_subcommand profile; and not __fish_seen_subcommand_from add remove list show" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand profile; and not __fish_seen_subcommand_from add remove list show" -f -a "add" -d 'Make a profile, or add servers to one'
@@ -140,16 +145,24 @@ complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_s
 local\t'Your own changes for this project, which lie outside it'
 project\t'The project\'s squire.toml'"
 complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from add" -l dry-run -d 'Print the difference, and write nothing'
+complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from add" -l json -d 'Print JSON: what was done, and where'
 complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from remove" -l layer -d 'Edit this file; without it the one where the entry lives' -r -f -a "user\t'Your squire.toml'
 local\t'Your own changes for this project, which lie outside it'
 project\t'The project\'s squire.toml'"
 complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from remove" -l dry-run -d 'Print the difference, and write nothing'
+complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from remove" -l json -d 'Print JSON: what was done, and where'
 complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
 complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from show" -l json -d 'Print JSON'
 complete -c squire -n "__fish_squire_using_subcommand profile; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c squire -n "__fish_squire_using_subcommand export" -l server -d 'Export these servers; several append' -r
+complete -c squire -n "__fish_squire_using_subcommand export" -l profile -d 'Export the servers of this profile, under its filters; several append' -r
+complete -c squire -n "__fish_squire_using_subcommand export" -l output -d 'Write a new file; one that is there is not touched' -r -F
+complete -c squire -n "__fish_squire_using_subcommand export" -l gateway -d 'Write entries that start `squire gateway` in each server\'s place'
+complete -c squire -n "__fish_squire_using_subcommand export" -l json -d 'Print JSON: the text, what is in it and what is not'
+complete -c squire -n "__fish_squire_using_subcommand export" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand approve" -l digest -d 'Approve without a question, if this is the digest that the question shows' -r
 complete -c squire -n "__fish_squire_using_subcommand approve" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand revoke" -s h -l help -d 'Print help'

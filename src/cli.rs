@@ -2,6 +2,7 @@
 
 mod asking;
 mod edit;
+mod export;
 mod log;
 mod secret;
 mod status;
@@ -17,6 +18,7 @@ pub use edit::{
     Add, Editing, Init, Layer, Profile, ProfileAction, ProfileAdd, ProfileList, ProfileRemove, ProfileShow,
     Remove, Set, Switch,
 };
+pub use export::Export;
 pub use log::Log;
 pub use secret::{Secret, SecretAction, SecretCheck, SecretList, SecretRemove, SecretSet};
 pub use status::Status;
@@ -75,6 +77,8 @@ Examples:
   squire profile list
   squire launch claude --profile work")]
     Profile(Profile),
+    /// Print servers in the format of an agent or editor that squire does not launch
+    Export(Export),
     /// Let a server run that somebody else declared, after showing all of it
     Approve(Approve),
     /// Take approvals back
@@ -136,6 +140,7 @@ impl Command {
             | Self::Disable(_)
             | Self::Set(_)
             | Self::Profile(_)
+            | Self::Export(_)
             | Self::Approve(_)
             | Self::Revoke(_)
             | Self::Secret(_)

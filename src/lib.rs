@@ -78,6 +78,7 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         Command::Disable(switch) => commands::edit::switch::disable(&switch, &environment),
         Command::Set(set) => commands::edit::set::run(&set, &environment),
         Command::Profile(profile) => commands::edit::profile::run(&profile, &environment),
+        Command::Export(export) => commands::export::run(&export, &environment),
         Command::Approve(approve) => commands::approve::run(&approve, &environment),
         Command::Revoke(revoke) => commands::revoke::run(&revoke, &environment),
         Command::Secret(secret) => commands::secret::run(&secret, &environment),

@@ -226,7 +226,7 @@ pub(crate) fn dialect() -> ParseOptions {
     }
 }
 
-fn parse(text: &str) -> Edited<Option<Node<'_>>> {
+pub(crate) fn parse(text: &str) -> Edited<Option<Node<'_>>> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &dialect());
     parsed.map(|parsed| parsed.value).map_err(|error| {
         let reason = error.kind().to_string().to_lowercase();

@@ -184,6 +184,7 @@ mod tests {
             as_they_are: ["yes".into()].into(),
             before: ["once".into()].into(),
             elsewhere: ["there".into()].into(),
+            listed: ["unselected".into()].into(),
         };
         found(files(contents, &["f"]), &entries, &approved, &|name| name == own)
     }

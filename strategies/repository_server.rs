@@ -55,6 +55,8 @@ pub struct Approved {
     pub before: Vec<String>,
     /// The names of those that are approved here, while words send the agent to another directory.
     pub elsewhere: Vec<String>,
+    /// The names of those that squire's own list has and would give any agent: through squire alone.
+    pub listed: Vec<String>,
 }
 
 impl Approved {
@@ -64,6 +66,8 @@ impl Approved {
             "it has changed since you approved it"
         } else if self.elsewhere.contains(name) {
             "you approved it for another directory than the agent is sent to"
+        } else if self.listed.contains(name) {
+            "this launch does not select it"
         } else {
             "you have not enabled it"
         }

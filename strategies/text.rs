@@ -188,6 +188,14 @@ impl Text {
         })
     }
 
+    /// Its parts in their order: what is written out, or a reference.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = Result<&str, &Reference>> {
+        self.pieces.iter().map(|piece| match piece {
+            Piece::Literal(text) => Ok(text.as_str()),
+            Piece::Reference(reference) => Err(reference),
+        })
+    }
+
     /// The names of the secrets that it refers to, in order.
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
         self.references().filter_map(|reference| match &reference.source {

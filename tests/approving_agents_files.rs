@@ -11,8 +11,8 @@ const MCP: &str = "project/.mcp.json";
 const CLAUDE: &str =
     r#"{ "mcpServers": { "docs": { "command": "server", "args": ["run.sh"], "env": { "A": "1" } } } }"#;
 const OPENCODE: &str = r#"{ "mcp": { "docs": { "type": "local", "command": ["server", "run.sh"] } } }"#;
-/// No server of squire's at all.
-const NONE: &str = "[servers.squire]\ndisabled = true\n[servers.off]\ncommand = \"x\"\ndisabled = true\n";
+/// No server of squire's at all, and none that squire takes from agents' files (`live_sources.rs`).
+const NONE: &str = "[servers.squire]\ndisabled = true\n[servers.off]\ncommand = \"x\"\ndisabled = true\n[policy]\nlive_sources = false\n";
 
 fn test(file: &str, text: &str) -> Test {
     Test::new()

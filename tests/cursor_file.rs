@@ -557,7 +557,8 @@ fn a_broken_file_that_gets_nothing_refuses_nothing() {
         .config("[servers.squire]\ndisabled = true\n")
         .agent("cursor-agent", "exit 5")
         .write(FILE, "{");
-    test.clone().args(["check"]).stdout("nothing to report\n").unchanged().success();
+    let told = "<T>/project/.cursor/mcp.json:1:1: error: the project's file is not used: it is no JSON: unterminated object [project-file]\n  help: mend it\n1 error\n";
+    test.clone().args(["check"]).stdout(told).unchanged().code(1);
     test.clone().args(["describe", "cursor"]).any_stdout().unchanged().success();
     test.args(["launch", "cursor", "--quiet"]).unchanged().code(5);
 }

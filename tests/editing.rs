@@ -3,6 +3,7 @@
 mod adding;
 mod changing;
 mod files;
+mod json;
 mod profiles;
 
 const FILE: &str = "<T>/home/.config/squire/squire.toml";

@@ -204,7 +204,12 @@ fn how_many_servers_a_project_may_declare() {
 fn load(test: &Test, managed: &str) -> anyhow::Result<Layers> {
     let path = test.path("policy.toml");
     fs::write(&path, managed).unwrap();
-    config::load(Sources { config: &test.path("home/.config/squire"), project: None, managed: &path })
+    config::load(Sources {
+        config: &test.path("home/.config/squire"),
+        state: &test.path("home/.local/state/squire"),
+        project: None,
+        managed: &path,
+    })
 }
 
 #[test]
@@ -251,6 +256,7 @@ fn what_is_wrong_with_the_machines_policy_refuses() {
     assert_eq!(load(&test, "").unwrap(), Layers::default());
     let absent = Sources {
         config: &test.path("home/.config/squire"),
+        state: &test.path("home/.local/state/squire"),
         project: None,
         managed: Path::new("/nonexistent/policy.toml"),
     };

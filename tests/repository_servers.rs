@@ -37,7 +37,7 @@ fn b33_claude_is_told_with_no_server_of_ours_and_becomes_the_process() {
         .write("project/a/b/x", "")
         .directory("project/a/b")
         .args(["--", "-p", "hi"])
-        .stderr(format!("squire: claude gets 0 of 0; <T>/project/.mcp.json: switched off, as you have not enabled it: evil; {KEEP_CLAUDE}\n"))
+        .stderr(format!("squire: claude gets 0 of 1; left out: evil (declared by the project, and not approved; squire approve evil); <T>/project/.mcp.json: switched off, as you have not enabled it: evil; {KEEP_CLAUDE}\n"))
         .code(5);
     assert_eq!(replaced(&run), ["evil"]);
     assert_eq!(run.agent_arguments()[1..], ["-p", "hi"]);
@@ -64,7 +64,7 @@ fn agent_servers_leaves_them_on() {
     let run = launch("claude", NONE)
         .write("project/.mcp.json", EVIL)
         .args(["--agent-servers"])
-        .stderr("squire: claude gets 0 of 0\n")
+        .stderr("squire: claude gets 0 of 1; left out: evil (declared by the project, and not approved; squire approve evil)\n")
         .code(5);
     assert_eq!(run.agent_arguments(), [""; 0]);
     let config = r#"{"mcp": {"evil": {"type": "local", "command": ["./evil"]}}}"#;
@@ -132,7 +132,7 @@ fn b33_where_names_would_not_do_claude_gets_its_flag() {
     let test = launch("claude", NONE);
     rustix::fs::mkfifoat(rustix::fs::CWD, test.path("project/.mcp.json"), 0o600.into()).unwrap();
     let run = test
-        .stderr("squire: claude gets 0 of 0; <T>/project/.mcp.json: which servers it adds can't be known (it is no regular file), so all of Claude Code's own servers are switched off for this launch; mend that file, or launch with --agent-servers\n")
+        .stderr("squire: claude gets 0 of 0; <T>/project/.mcp.json: the project's file is not used: it is no regular file; <T>/project/.mcp.json: which servers it adds can't be known (it is no regular file), so all of Claude Code's own servers are switched off for this launch; mend that file, or launch with --agent-servers\n")
         .code(5);
     assert_eq!(run.agent_arguments(), ["--strict-mcp-config"]);
     // Such settings alone start nothing.
@@ -303,12 +303,12 @@ fn b65_a_word_that_reaches_a_repositorys_servers_is_told() {
     ] {
         let run = test()
             .args(["--", "-p", word, "hi"])
-            .stderr(format!("squire: cursor gets 0 of 0; <T>/project/.cursor/mcp.json: {word} {effect} what the project has there too: evil; leave it away, and enable ours by name: squire launch cursor -- mcp enable NAME\n"))
+            .stderr(format!("squire: cursor gets 0 of 1; left out: evil (declared by the project, and not approved; squire approve evil); <T>/project/.cursor/mcp.json: {word} {effect} what the project has there too: evil; leave it away, and enable ours by name: squire launch cursor -- mcp enable NAME\n"))
             .code(5);
         assert_eq!(run.agent_arguments(), ["-p", word, "hi"]);
     }
     for words in [&["-p", "hi"][..], &["--", "--force"]] {
-        let run = test().args(["--"]).args(words).stderr("squire: cursor gets 0 of 0\n").code(5);
+        let run = test().args(["--"]).args(words).stderr("squire: cursor gets 0 of 1; left out: evil (declared by the project, and not approved; squire approve evil)\n").code(5);
         assert_eq!(run.agent_arguments(), *words);
     }
 }

@@ -102,6 +102,9 @@ pub struct Remove {
     /// What is edited, and how
     #[command(flatten)]
     pub editing: Editing,
+    /// Print JSON: what was done, and where
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `squire enable` and `squire disable`.
@@ -120,6 +123,9 @@ pub struct Switch {
     /// What is edited, and how
     #[command(flatten)]
     pub editing: Editing,
+    /// Print JSON: what was done, and where
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `squire set`.
@@ -147,6 +153,9 @@ pub struct Set {
     /// What is edited, and how
     #[command(flatten)]
     pub editing: Editing,
+    /// Print JSON: what was done, and where
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `squire profile`.
@@ -192,6 +201,9 @@ pub struct ProfileAdd {
     /// What is edited, and how
     #[command(flatten)]
     pub editing: Editing,
+    /// Print JSON: what was done, and where
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `squire profile remove`.
@@ -210,6 +222,9 @@ pub struct ProfileRemove {
     /// What is edited, and how
     #[command(flatten)]
     pub editing: Editing,
+    /// Print JSON: what was done, and where
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `squire profile list`.

@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Result;
-use serde_json::{Value, json};
+use serde_json::json;
 use squire_strategies::{Code, Stdio, Transport, masked_address, masked_text};
 
 use super::Surroundings;
+use super::show::{VERSION, as_json};
 use crate::cli;
 use crate::environment::Environment;
 use crate::exit::Exit;
@@ -15,7 +16,6 @@ use crate::output::Output;
 use crate::printable::printable;
 use crate::report;
 use crate::resolve::{Resolution, Resolved, Selection, everything, resolve};
-use crate::secrets::of_declaration;
 
 /// Runs the command.
 pub fn run(options: &cli::List, environment: &Environment) -> Result<Exit> {
@@ -32,7 +32,12 @@ pub fn run(options: &cli::List, environment: &Environment) -> Result<Exit> {
     };
     resolution.notes.extend(surroundings.approval_notes.iter().cloned());
     if options.json {
-        output.data(&format!("{:#}\n", as_json(&resolution)))?;
+        let json = json!({
+            "version": VERSION,
+            "servers": as_json(&surroundings, &resolution.entries, environment)?,
+            "notes": resolution.notes.iter().map(report::note).collect::<Vec<_>>(),
+        });
+        output.data(&format!("{json:#}\n"))?;
     } else {
         output.data(&as_text(&resolution, environment.home().as_deref()))?;
         for note in &resolution.notes {
@@ -113,27 +118,4 @@ fn as_text(resolution: &Resolution, home: Option<&Path>) -> String {
         }
     }
     text
-}
-
-fn as_json(resolution: &Resolution) -> Value {
-    let servers: Vec<Value> = resolution
-        .entries
-        .iter()
-        .map(|entry| {
-            let server = &entry.server;
-            json!({
-                "name": server.name.as_str(),
-                "tier": server.tier.as_str(),
-                "state": state(entry),
-                "reason": entry.left_out.as_ref().map(|note| note.sentence.as_str()),
-                "transport": server.transport.as_str(),
-                "route": server.route.as_str(),
-                "runs": target(entry),
-                "origin": (!server.origin.is_empty()).then_some(server.origin.as_str()),
-                "description": server.description,
-                "secrets": of_declaration(&server.transport, entry.declaration.as_ref()),
-            })
-        })
-        .collect();
-    json!({ "servers": servers, "notes": resolution.notes.iter().map(report::note).collect::<Vec<_>>() })
 }

@@ -9,6 +9,7 @@ pub mod completions;
 pub mod describe;
 pub mod doctor;
 pub mod edit;
+pub mod export;
 pub mod inspect;
 pub mod launch;
 pub mod list;
@@ -29,7 +30,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
-use squire_strategies::{AGENTS, Approved, Content, Gateway, Launch, Note, Strategy, Transport};
+use squire_strategies::{
+    AGENTS, Approved, Content, Gateway, Launch, Note, RepositoryServer, Strategy, Transport,
+};
 
 use crate::config::{self, Declaration, Directories, Layers, Project, Sources};
 use crate::environment::{Environment, utf8};
@@ -38,8 +41,8 @@ use crate::output::Output;
 use crate::plan::{Plan, plan};
 use crate::report;
 use crate::resolve::{
-    Resolution, Resolved, Selection, Standings, UnknownSelection, community, resolve, settings, strategy,
-    unknown_name,
+    Resolution, Resolved, Selection, Standings, UnknownSelection, community, everything, resolve, settings,
+    strategy, unknown_name,
 };
 use crate::runner::{self, AgentProgram, NotRunnable};
 use crate::secrets::{self, Secrets, Source};
@@ -98,6 +101,7 @@ impl Surroundings {
         let project = Project::find(environment.directory()?, environment.home().as_deref());
         let sources = Sources {
             config: &directories.config,
+            state: &directories.state,
             project: project.as_ref(),
             managed: config::MANAGED_POLICY.as_ref(),
         };
@@ -174,7 +178,12 @@ impl Surroundings {
         let speaks = |transport: &Transport| agent.strategy.speaks(transport);
         let mut resolution = resolve(&self.layers, &self.standings, selection, &speaks)?;
         resolution.notes.extend(self.approval_notes.iter().cloned());
+        let declares_in = self.project.as_ref().and_then(|project| project.declares_in.as_deref());
         for entry in resolution.entries.iter_mut().filter(|entry| entry.left_out.is_none()) {
+            if let Some(directory) = declares_in.filter(|_| entry.is_live()) {
+                // Its gateway reads the squire.toml that this launch reads, which ranks above it.
+                entry.server.declared_in = Some(directory.to_string_lossy().into_owned());
+            }
             entry.server.secret_variables =
                 self.secret_variables(&entry.server.transport, entry.declaration.as_ref());
         }
@@ -278,12 +287,33 @@ impl Surroundings {
         environment: &Environment,
     ) -> Result<Judged<Approved>> {
         // What can't be read is told by the plan, which switches off whatever is there.
-        let servers = strategy.repository_servers(contents, unquoted).unwrap_or_default();
+        let mut servers = strategy.repository_servers(contents, unquoted).unwrap_or_default();
+        // What squire's own list has is approved there, and reaches the agent through squire.
+        let live = self.live()?;
+        let is_listed = |server: &RepositoryServer| {
+            live.iter().any(|entry| {
+                let origin = entry.declaration.as_ref().map(|declaration| &declaration.origin);
+                entry.server.name.as_str() == server.name
+                    && origin.is_some_and(|origin| *origin.path == *Path::new(&server.file))
+            })
+        };
+        servers.retain(|server| !is_listed(server));
+        let runs = live.into_iter().filter(|entry| entry.left_out.is_none());
+        let listed = runs.map(|entry| entry.server.name.to_string()).collect();
         if servers.is_empty() || self.foreign.is_some() {
-            return Ok(Judged::default());
+            return Ok(Judged { standings: Approved { listed, ..Approved::default() }, notes: Vec::new() });
         }
         let directory = environment.directory()?;
-        Ok(self.court(environment).judge_of_agent(strategy.name(), &servers, directory))
+        let judged = self.court(environment).judge_of_agent(strategy.name(), &servers, directory);
+        Ok(Judged { standings: Approved { listed, ..judged.standings }, notes: judged.notes })
+    }
+
+    /// The servers that the project declares in files of agents.
+    fn live(&self) -> Result<Vec<Resolved>> {
+        let speaks = |transport: &Transport| transport.remote().is_some();
+        let mut entries = everything(&self.layers, &self.standings, &speaks)?.entries;
+        entries.retain(Resolved::is_live);
+        Ok(entries)
     }
 
     /// Finds what runs as the agent.

@@ -1,15 +1,17 @@
 //! `squire show`: one server, every value with its origin.
 
+mod json;
+mod known_tools;
 mod render;
+mod routes;
+mod selecting;
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
-use squire_strategies::{
-    Effect, Name, Refusal, ResolvedServer, Transport, masked_address, masked_header, masked_text,
-};
+use squire_strategies::{ResolvedServer, Tier, Transport, masked_address, masked_header, masked_text};
 
+use super::Surroundings;
 use super::secret::told;
-use super::{Agent, Surroundings};
 use crate::cli;
 use crate::config::{Declaration, Origin, Policy};
 use crate::declared::{self, written};
@@ -17,12 +19,13 @@ use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::resolve::{
-    RESULT_LIMIT, Resolved, Selection, Standings, UnknownSelection, everything, resolve, rewrite_of,
-    unknown_name,
+    RESULT_LIMIT, Resolved, Standing, UnknownSelection, everything, rewrite_of, unknown_name,
 };
 use crate::secrets::of_declaration;
-use crate::trust::approvals::Approval;
+use crate::trust::approvals::{self, Approval};
 use crate::trust::digest::{canonical, digest};
+use routes::{AgentRoute, routes};
+use selecting::Selecting;
 
 /// Runs the command.
 pub fn run(options: &cli::Show, environment: &Environment) -> Result<Exit> {
@@ -32,21 +35,59 @@ pub fn run(options: &cli::Show, environment: &Environment) -> Result<Exit> {
         transport.remote().is_some()
     })?;
     let entry = find(&declared.entries, &options.name)?;
-    let shown = Shown {
-        entry,
-        routes: routes(&surroundings, entry, environment)?,
-        fields: fields(entry, &surroundings),
-        secrets: secrets(entry, &surroundings),
-        profiles: profiles(&surroundings, entry),
-        digest: entry.declaration.as_ref().map(|declaration| digest(&canonical(declaration))),
-        approval: entry.declaration.as_ref().and_then(|it| surroundings.court(environment).approval(it)),
-    };
+    let found = shown(&surroundings, std::slice::from_ref(&entry), environment)?;
+    let Some(shown) = found.into_iter().next() else { return Ok(Exit::DONE) };
     Output::default().data(&if options.json {
-        format!("{:#}\n", render::json(&shown))
+        let mut json = json!({ "version": VERSION });
+        if let (Some(json), Value::Object(server)) = (json.as_object_mut(), json::json(&shown)) {
+            json.extend(server);
+        }
+        format!("{json:#}\n")
     } else {
         render::text(&shown, environment.home().as_deref())
     })?;
     Ok(Exit::DONE)
+}
+
+/// The version of what `list --json` and `show --json` print (docs/json.md): keys may come, and none goes or changes
+/// without another number.
+pub(super) const VERSION: u32 = 1;
+
+/// The servers as JSON, each with everything that is known of it.
+pub(super) fn as_json(
+    surroundings: &Surroundings,
+    entries: &[Resolved],
+    environment: &Environment,
+) -> Result<Vec<Value>> {
+    let entries: Vec<&Resolved> = entries.iter().collect();
+    Ok(shown(surroundings, &entries, environment)?.iter().map(json::json).collect())
+}
+
+/// Everything that is shown of servers.
+fn shown<'a>(
+    surroundings: &Surroundings,
+    entries: &[&'a Resolved],
+    environment: &Environment,
+) -> Result<Vec<Shown<'a>>> {
+    let mut routes = routes(surroundings, entries, environment)?.into_iter();
+    let selecting = Selecting::of(&surroundings.layers);
+    let court = surroundings.court(environment);
+    let (approvals, _) = approvals::load(court.state);
+    let one = |entry: &&'a Resolved| {
+        let digest = entry.declaration.as_ref().map(|declaration| digest(&canonical(declaration)));
+        Shown {
+            entry,
+            routes: routes.next().unwrap_or_default(),
+            fields: fields(entry, surroundings),
+            secrets: secrets(entry, surroundings),
+            profiles: selecting.profiles(entry),
+            standing: standing(surroundings, entry),
+            tools: known_tools::known_tools(entry.server.name.as_str(), digest.as_deref()),
+            digest,
+            approval: entry.declaration.as_ref().and_then(|it| court.approval_among(it, &approvals)).cloned(),
+        }
+    };
+    Ok(entries.iter().map(one).collect())
 }
 
 /// Everything that is shown of a server.
@@ -56,9 +97,19 @@ struct Shown<'a> {
     fields: Vec<Field>,
     secrets: Vec<UsedSecret>,
     profiles: Vec<String>,
+    /// What the user has said of it; nothing of what needs no word.
+    standing: Option<Standing>,
+    /// What a list of its tools said last.
+    tools: Option<Vec<String>>,
     /// The digest of the declaration, and the approval of it.
     digest: Option<String>,
     approval: Option<Approval>,
+}
+
+fn standing(surroundings: &Surroundings, entry: &Resolved) -> Option<Standing> {
+    let standing =
+        || surroundings.standings.get(entry.server.name.as_str()).cloned().unwrap_or(Standing::New);
+    (entry.server.tier == Tier::Community).then(standing)
 }
 
 /// A secret that the declaration names.
@@ -67,14 +118,6 @@ struct UsedSecret {
     /// Where its value comes from, or why nobody knows; nothing of a project's server, which is none of the user's.
     source: Option<String>,
     kind: Option<&'static str>,
-}
-
-/// How one agent gets the server, or why it does not.
-struct AgentRoute {
-    agent: String,
-    /// `direct`, `gateway`, `left-out`, `switched-off` or `refused`.
-    route: &'static str,
-    reason: Option<String>,
 }
 
 /// A value, and who says so: nobody where it is the default.
@@ -90,44 +133,6 @@ fn find<'a>(entries: &'a [Resolved], name: &str) -> Result<&'a Resolved> {
     }
     let known = entries.iter().map(|entry| entry.server.name.as_str());
     Err(UnknownSelection(vec![unknown_name("server", name, known)]).into())
-}
-
-fn routes(
-    surroundings: &Surroundings,
-    entry: &Resolved,
-    environment: &Environment,
-) -> Result<Vec<AgentRoute>> {
-    let agents = surroundings.agents()?;
-    agents.iter().map(|agent| route(surroundings, agent, &entry.server.name, environment)).collect()
-}
-
-/// Plans a launch with this server alone.
-fn route(
-    surroundings: &Surroundings,
-    agent: &Agent,
-    name: &Name,
-    environment: &Environment,
-) -> Result<AgentRoute> {
-    let selection = Selection {
-        servers: vec![name.to_string()],
-        agent: Some(agent.name.clone()),
-        ..Selection::default()
-    };
-    let told = |route, reason| AgentRoute { agent: agent.name.clone(), route, reason };
-    let resolution = surroundings.resolve(agent, &selection)?;
-    let plan = match surroundings.plan(agent, &resolution, &[], environment) {
-        Ok(plan) => plan,
-        Err(error) => {
-            let reason = error.downcast_ref().map_or_else(|| format!("{error:#}"), Refusal::on_one_line);
-            return Ok(told("refused", Some(reason)));
-        }
-    };
-    if let Some(note) = plan.obstacles().get(name) {
-        let is_off = note.code.effect() == Effect::SwitchedOff;
-        return Ok(told(if is_off { "switched-off" } else { "left-out" }, Some(note.sentence.clone())));
-    }
-    let server = plan.servers.iter().find(|server| server.name == *name);
-    Ok(told(server.map_or("left-out", |server| server.route.as_str()), None))
 }
 
 /// What is written, and behind it what holds where nothing is written: the policy's word, or the default.
@@ -276,23 +281,4 @@ fn unique(names: impl Iterator<Item = String>) -> Vec<String> {
         }
     }
     unique
-}
-
-/// The profiles that select it: the user's, then the project's.
-fn profiles(surroundings: &Surroundings, entry: &Resolved) -> Vec<String> {
-    let layers = &surroundings.layers;
-    let of_project = layers.project.iter().flat_map(|project| &project.profiles);
-    let mut selecting = Vec::new();
-    for profile in layers.user.profiles.iter().chain(of_project) {
-        let selection = Selection { profiles: vec![profile.name.clone()], ..Selection::default() };
-        // A project's profile that can't be selected selects nothing.
-        let Ok(resolution) = resolve(layers, &Standings::new(), &selection, &|_| true) else { continue };
-        let is_it = |other: &Resolved| {
-            other.server.name == entry.server.name && other.is_project() == entry.is_project()
-        };
-        if resolution.entries.iter().any(is_it) {
-            selecting.push(profile.name.clone());
-        }
-    }
-    unique(selecting.into_iter())
 }

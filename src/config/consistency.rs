@@ -7,11 +7,12 @@ use squire_strategies::Name;
 use super::problem::{Problem, nearest};
 use super::schema::{Declaration, Declarations, Located, Origin, Profile};
 
-/// The problems of declarations that are read as one: the user's squire.toml with its drop-ins, or a project's file.
-pub(super) fn check(declarations: &Declarations) -> Vec<Problem> {
+/// The problems of declarations that are read as one: the user's squire.toml with its drop-ins, or a project's file, whose
+/// profiles may name the servers of other files of the project too.
+pub(super) fn check(declarations: &Declarations, elsewhere: &[&Name]) -> Vec<Problem> {
     let mut problems = Vec::new();
     check_names(declarations.servers.iter(), &mut problems);
-    check_references(declarations, &mut problems);
+    check_references(declarations, elsewhere, &mut problems);
     for profile in &declarations.profiles {
         if extends_itself(declarations, profile) {
             problems.push(problem(
@@ -68,9 +69,10 @@ fn check_names<'a>(servers: impl Iterator<Item = &'a Declaration>, problems: &mu
     }
 }
 
-fn check_references(declarations: &Declarations, problems: &mut Vec<Problem>) {
+fn check_references(declarations: &Declarations, elsewhere: &[&Name], problems: &mut Vec<Problem>) {
     let profiles: Vec<&str> = declarations.profiles.iter().map(|profile| profile.name.as_str()).collect();
     let mut servers: Vec<&str> = declarations.servers.iter().map(|server| server.name.as_str()).collect();
+    servers.extend(elsewhere.iter().map(|name| name.as_str()));
     servers.push(Name::SQUIRE);
     let mut check = |name: &Located<String>, known: &[&str], what: &str| {
         if !known.contains(&name.value.as_str()) {

@@ -158,6 +158,7 @@ pub(super) enum PolicyField {
     ResultLimit,
     Spill,
     MaxProjectServers,
+    LiveSources,
 }
 
 use Sample::{Flag, Pair, Word, Words};
@@ -463,6 +464,14 @@ pub(super) static POLICY: &[Field<PolicyField>] = &[
         "Servers of a project",
         "How many servers a project may declare; the file of one that declares more is left out. 16 without it.",
     ),
+    Field::new(
+        PolicyField::LiveSources,
+        "live_sources",
+        Shape::Boolean,
+        "Agents' files as sources",
+        "`false`: `.mcp.json`, `.cursor/mcp.json` and `.vscode/mcp.json` of a project declare no servers.",
+    )
+    .default(Flag(true)),
 ];
 
 impl<Id: Copy> Field<Id> {

@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use sha2::{Digest, Sha256};
-use squire_strategies::{Code, Note, Whereabouts};
+use squire_strategies::{Code, Name, Note, Whereabouts};
 
 use super::consistency;
 use super::directories::Project;
+use super::live::{self, Live};
 use super::problem::{Problem, Problems};
 use super::read::{read, read_drop_in};
 use super::schema::{Declarations, LayerKind, Policy};
 use crate::files;
+use crate::runner::as_the_user_has_it;
 
 /// The machine's policy, which wins over everything.
 pub const MANAGED_POLICY: &str = "/etc/squire/policy.toml";
@@ -24,6 +26,8 @@ const NOT_LOCAL: &str = "squire.local.toml";
 pub struct Sources<'a> {
     /// The config directory.
     pub config: &'a Path,
+    /// The state directory, which knows what of a project's files is squire's own for the moment.
+    pub state: &'a Path,
     /// The project, if there is one.
     pub project: Option<&'a Project>,
     /// The managed policy's file.
@@ -72,7 +76,7 @@ pub fn load_with(sources: Sources<'_>, instead: Instead<'_>) -> Result<Layers> {
     };
     let managed = read_file(sources.managed, LayerKind::Managed, &mut problems)?;
     if problems.is_empty() {
-        problems.extend(consistency::check(&user));
+        problems.extend(consistency::check(&user, &[]));
     }
     if problems.is_empty() {
         problems.extend(consistency::check_local(&local, &user));
@@ -84,7 +88,7 @@ pub fn load_with(sources: Sources<'_>, instead: Instead<'_>) -> Result<Layers> {
     policy.amend(&managed.policy);
     let mut layers = Layers { user, local, policy, ..Layers::default() };
     if let Some(project) = sources.project {
-        load_project(sources.config, project, instead, &mut layers);
+        load_project(sources, project, instead, &mut layers);
     }
     Ok(layers)
 }
@@ -149,12 +153,25 @@ fn read_file(
     Ok(declarations)
 }
 
-fn load_project(config: &Path, project: &Project, instead: Instead<'_>, layers: &mut Layers) {
-    match read_project(config, project, instead) {
+fn load_project(sources: Sources<'_>, project: &Project, instead: Instead<'_>, layers: &mut Layers) {
+    let config = sources.config;
+    let mut notes = Vec::new();
+    let live = if layers.policy.has_live_sources() {
+        live_files(sources.state, project, &mut notes)
+    } else {
+        Vec::new()
+    };
+    let names: Vec<&Name> = live.iter().flat_map(|live| &live.servers).map(|server| &server.name).collect();
+    match read_project(config, project, instead, &names) {
         Ok(Some(declarations)) => layers.project = Some(declarations),
         Ok(None) => {}
         Err(refused) => layers.project_refused = refused,
     }
+    let limit = layers.policy.project_servers();
+    for live in live {
+        add_live(live, limit, &mut layers.project, &mut notes);
+    }
+    layers.project_refused.extend(notes);
     let directory = project.declares_in.as_deref().unwrap_or(&project.root);
     let not_local = directory.join(NOT_LOCAL);
     if files::exists(&not_local) {
@@ -167,6 +184,58 @@ fn load_project(config: &Path, project: &Project, instead: Instead<'_>, layers: 
             mend: Some("move it there, where no repository can write it".into()),
             place: Some(place),
         });
+    }
+}
+
+/// The files of agents that declare servers of the project. They are read as its squire.toml is; entries that launches of
+/// squire have in one for the moment are none of the project's.
+fn live_files(state: &Path, project: &Project, notes: &mut Vec<Note>) -> Vec<Live> {
+    let mut found = Vec::new();
+    for file in live::FILES {
+        let path = project.root.join(file.path);
+        // Where there is none, nothing is to be said of its directory.
+        if !files::exists(&path) {
+            continue;
+        }
+        let bytes = files::read_of_project(&project.root, file.path.as_ref())
+            .map_err(|error| error.to_string())
+            .and_then(|bytes| match bytes {
+                Some(bytes) => as_the_user_has_it(state, &project.root, file.path, bytes),
+                None => Ok(None),
+            });
+        let live = match bytes {
+            Ok(None) => continue,
+            Ok(Some(bytes)) => live::read_live(*file, &bytes, &path),
+            Err(reason) => {
+                let place = Whereabouts { path: path.display().to_string().into(), position: None };
+                Err(not_used(&reason, None, place))
+            }
+        };
+        match live {
+            Ok(live) => found.push(live),
+            Err(note) => notes.push(note),
+        }
+    }
+    found
+}
+
+/// Adds the servers of one file, all or, where they would be more than a project may have, none.
+fn add_live(live: Live, limit: u64, project: &mut Option<Declarations>, notes: &mut Vec<Note>) {
+    if live.servers.is_empty() && live.notes.is_empty() {
+        return;
+    }
+    let mut with = project.clone().unwrap_or_default();
+    let (before, first) = (with.servers.len(), live.servers.first().map(|first| first.origin.whereabouts()));
+    let mut told = Vec::new();
+    live::merge(&mut with, live, &mut told);
+    let declared = with.servers.len();
+    if let Some(place) = first.filter(|_| declared > before && declared as u64 > limit) {
+        let reason =
+            format!("with it the project declares {declared} servers, and a project may have {limit}");
+        notes.push(not_used(&reason, Some("raise `max_project_servers` of your [policy]".into()), place));
+    } else {
+        notes.extend(told);
+        *project = Some(with);
     }
 }
 
@@ -194,6 +263,7 @@ fn read_project(
     config: &Path,
     project: &Project,
     instead: Instead<'_>,
+    live: &[&Name],
 ) -> Result<Option<Declarations>, Vec<Note>> {
     let Some(directory) = &project.declares_in else { return Ok(None) };
     let path = directory.join(Project::FILE);
@@ -212,7 +282,7 @@ fn read_project(
     };
     let (declarations, mut problems) = read(&bytes.unwrap_or_default(), &path, LayerKind::Project);
     if problems.is_empty() {
-        problems = consistency::check(&declarations);
+        problems = consistency::check(&declarations, live);
     }
     if problems.is_empty() { Ok(Some(declarations)) } else { Err(not_used_for(&problems)) }
 }

@@ -107,7 +107,7 @@ fn read_section<'a>(reader: &mut Reader<'a>, section: Entry<'a>, into: &mut Decl
 fn misplaced(layer: LayerKind, section: Section, key: &str) -> Option<String> {
     let (is_legal, what) = match layer {
         LayerKind::User | LayerKind::DropIn => return None,
-        LayerKind::Project => (
+        LayerKind::Project | LayerKind::Live => (
             matches!(section, Section::Servers | Section::Profiles),
             "a project declares servers and profiles, and",
         ),

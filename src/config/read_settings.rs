@@ -92,6 +92,7 @@ pub(super) fn read_policy<'a>(reader: &mut Reader<'a>, section: Entry<'a>) -> Po
             PolicyField::MaxProjectServers => {
                 policy.max_project_servers = reader.number(field);
             }
+            PolicyField::LiveSources => policy.live_sources = reader.boolean(field),
         }
     }
     policy

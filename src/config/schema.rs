@@ -18,6 +18,8 @@ pub enum LayerKind {
     DropIn,
     /// A repository.
     Project,
+    /// A repository, in a file that is an agent's: `.mcp.json`, `.cursor/mcp.json` or `.vscode/mcp.json`.
+    Live,
     /// The user's own changes for one project, in the config directory.
     Local,
     /// The machine's administrator.
@@ -31,6 +33,7 @@ impl LayerKind {
             Self::User => "user",
             Self::DropIn => "servers.d",
             Self::Project => "project",
+            Self::Live => "live",
             Self::Local => "local",
             Self::Managed => "managed",
         }
@@ -42,6 +45,7 @@ impl LayerKind {
             Self::User => "squire.toml",
             Self::DropIn => "servers.d",
             Self::Project => "the project's squire.toml",
+            Self::Live => "the project's file of an agent",
             Self::Local => "the local layer",
             Self::Managed => "the machine's policy",
         }
@@ -50,7 +54,7 @@ impl LayerKind {
     /// Whether a repository wrote it.
     pub fn is_project(self) -> bool {
         match self {
-            Self::Project => true,
+            Self::Project | Self::Live => true,
             Self::User | Self::DropIn | Self::Local | Self::Managed => false,
         }
     }
@@ -68,6 +72,13 @@ pub struct Origin {
 }
 
 impl Origin {
+    /// The directory that relative paths of a declaration are below: that of the file, or, of an agent's file in a
+    /// directory of its own, the project's.
+    pub fn directory(&self) -> &Path {
+        let is_nested = self.layer == LayerKind::Live && !self.path.ends_with(".mcp.json");
+        self.path.ancestors().nth(if is_nested { 2 } else { 1 }).unwrap_or(Path::new("/"))
+    }
+
     /// The place, as notes have it.
     pub fn whereabouts(&self) -> Whereabouts {
         let Place { line, column } = self.place;
@@ -216,6 +227,22 @@ macro_rules! declaration {
                 self.command.is_some() || self.url.is_some()
             }
 
+            /// The same declaration, of other places: that of each field by its key.
+            pub(super) fn relocate(&mut self, origin: &Origin, place: &dyn Fn(&'static str) -> Place) {
+                self.origin = origin.clone();
+                $(if let Some(located) = &mut self.$field {
+                    located.origin = Origin { place: place(stringify!($field)), ..origin.clone() };
+                })+
+            }
+
+            /// Whether another declaration says the same, wherever it stands.
+            fn has_the_values_of(&self, other: &Self) -> bool {
+                let value = true;
+                $(let value = value
+                    && self.$field.as_ref().map(|it| &it.value) == other.$field.as_ref().map(|it| &it.value);)+
+                value && self.name == other.name
+            }
+
             /// Where each written field comes from, in the order of the schema.
             pub fn origins(&self) -> Vec<(&'static str, &Origin)> {
                 let mut origins = Vec::new();
@@ -285,9 +312,28 @@ declaration! {
     pin: String,
 }
 
-/// Where a project's server runs: below the directory of its squire.toml.
+impl Declaration {
+    /// Whether another declaration says the same of a server of the same name, wherever and in whichever order it is
+    /// written: one command line, however it is divided.
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        self.in_order().has_the_values_of(&other.in_order())
+    }
+
+    fn in_order(&self) -> Self {
+        let mut ordered = self.clone();
+        if let (Some(command), Some(args)) = (&mut ordered.command, ordered.args.take()) {
+            command.value.extend(args.value);
+        }
+        for table in [&mut ordered.env, &mut ordered.headers].into_iter().flatten() {
+            table.value.sort_by(|one, other| one.0.cmp(&other.0));
+        }
+        ordered
+    }
+}
+
+/// Where a project's server runs: below the directory of the file that declares it.
 pub fn working_directory(declaration: &Declaration) -> PathBuf {
-    let declaring = declaration.origin.path.parent().unwrap_or(Path::new("/"));
+    let declaring = declaration.origin.directory();
     let written = declaration.cwd.as_ref().and_then(|cwd| cwd.value.literal());
     written.map_or_else(|| declaring.to_path_buf(), |written| declaring.join(written))
 }
@@ -375,4 +421,21 @@ policy! {
     spill: bool,
     /// How many servers a project may declare.
     max_project_servers: u64,
+    /// Whether the files of agents that a project has declare servers.
+    live_sources: bool,
+}
+
+impl Policy {
+    /// How many servers a project may declare where nothing else is written.
+    const PROJECT_SERVERS: u64 = 16;
+
+    /// How many servers a project may declare.
+    pub fn project_servers(&self) -> u64 {
+        self.max_project_servers.as_ref().map_or(Self::PROJECT_SERVERS, |limit| limit.value)
+    }
+
+    /// Whether the files of agents that a project has declare servers.
+    pub fn has_live_sources(&self) -> bool {
+        self.live_sources.as_ref().is_none_or(|live| live.value)
+    }
 }

@@ -286,6 +286,14 @@ pub fn names_in(directory: &Path) -> io::Result<Vec<OsString>> {
     Ok(names)
 }
 
+/// Writes a file of the user's that must not exist, in a directory that does; others may read it.
+pub fn write_new_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| other("it names no file"))?;
+    let directory = rustix::fs::open(directory, DIRECTORY, Mode::empty())?;
+    write_new(&directory, name, bytes, Mode::from_raw_mode(0o644)).map(drop)
+}
+
 /// Writes a file that must not exist, with these permissions under any umask; on an error nothing is left.
 fn write_new(directory: &OwnedFd, name: &str, bytes: &[u8], mode: Mode) -> io::Result<File> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -29,7 +29,7 @@ mod warden;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, bail, ensure};
-use squire_strategies::{LAUNCH_VARIABLE, Name, SWITCHED_OFF, Source, Strategy, Transport};
+use squire_strategies::{LAUNCH_VARIABLE, Name, SWITCHED_OFF, Source, Strategy, Transport, export};
 
 use crate::cli;
 use crate::config::{self, Declaration, Policy, Project, Sources};
@@ -208,11 +208,15 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<(Resolv
     let project = project(options);
     let sources = Sources {
         config: &options.config,
+        state: &options.state,
         project: project.as_ref(),
         managed: config::MANAGED_POLICY.as_ref(),
     };
     let layers = config::load(sources)?;
-    let strategy = strategy(&layers, &options.agent).context("there is no such agent")?;
+    let strategy = strategy(&layers, &options.agent);
+    // An editor that squire does not launch reaches nothing but gateways.
+    ensure!(strategy.is_some() || export::format(&options.agent).is_some(), "there is no such agent");
+    let speaks = |transport: &Transport| strategy.is_some_and(|strategy| strategy.speaks(transport));
     // The filters of the entry's profiles hold here too; a project's profiles narrow none of the user's servers.
     let of_project = layers.project.iter().flat_map(|project| &project.profiles);
     let declared = |name: &&String| {
@@ -237,7 +241,7 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<(Resolv
         let tried = others.iter().filter(is_tried);
         standings.extend(tried.map(|declaration| (declaration.name.to_string(), Standing::Approved)));
     }
-    let resolution = match resolve(&layers, &standings, &selection, &|transport| strategy.speaks(transport)) {
+    let resolution = match resolve(&layers, &standings, &selection, &speaks) {
         Err(error) if error.is::<UnknownSelection>() => None,
         resolution => Some(resolution?),
     };

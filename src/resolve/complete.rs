@@ -47,14 +47,16 @@ pub(super) fn complete(declaration: Declaration, rules: Rules<'_>) -> Completed<
 
 /// The directory of the repository's file, for a server of one.
 fn declared_in(declaration: &Declaration) -> Option<String> {
-    let directory = declaration.origin.path.parent().filter(|_| declaration.origin.layer.is_project());
+    let directory = declaration.origin.layer.is_project().then(|| declaration.origin.directory());
     directory.map(|directory| directory.to_string_lossy().into_owned())
 }
 
 pub(super) fn tier(declaration: &Declaration) -> Tier {
     match (declaration.trust.as_ref().map(|trust| trust.value), declaration.origin.layer) {
         // A word of the user's lifts no server whose definition the repository can change at any time.
-        (_, LayerKind::Project) | (Some(Trust::Community), _) | (None, LayerKind::DropIn) => Tier::Community,
+        (_, LayerKind::Project | LayerKind::Live)
+        | (Some(Trust::Community), _)
+        | (None, LayerKind::DropIn) => Tier::Community,
         (Some(Trust::Trusted), _) | (None, LayerKind::User | LayerKind::Local | LayerKind::Managed) => {
             Tier::Trusted
         }
@@ -365,7 +367,7 @@ fn obstacle(
         && let Some(reason) = reason(standing)
     {
         let whose = match declaration.origin.layer {
-            LayerKind::Project => "declared by the project",
+            LayerKind::Project | LayerKind::Live => "declared by the project",
             LayerKind::DropIn => "declared in servers.d",
             LayerKind::User | LayerKind::Local | LayerKind::Managed => "of the tier community",
         };

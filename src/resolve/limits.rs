@@ -6,8 +6,6 @@ use crate::config::{Kind, Located, Origin, Policy, Rewrite};
 
 /// The largest result where nothing else is written, in bytes.
 pub(crate) const RESULT_LIMIT: u64 = 64 * 1024;
-/// How many servers a project may declare where nothing else is written.
-pub(super) const PROJECT_SERVERS: u64 = 16;
 
 /// Rewrites addresses and adds variables.
 pub(super) fn apply(policy: &Policy, transport: &mut Transport) {

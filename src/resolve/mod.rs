@@ -11,7 +11,10 @@ use std::collections::BTreeMap;
 
 use squire_strategies::{Code, Name, Note, ResolvedServer, Route, Tier, Transport};
 
-use crate::config::{Declaration, Filter, Layers, Located, Origin, Policy, Problem, Problems, not_used_for};
+use crate::config::{
+    Declaration, Filter, LayerKind, Layers, Located, Origin, Policy, Problem, Problems, not_used_for,
+    unusable_server,
+};
 
 pub(crate) use limits::{RESULT_LIMIT, rewrite_of};
 pub(crate) use select::{ALL, settings, strategy, unknown_name};
@@ -75,6 +78,11 @@ impl Resolved {
     /// Whether a repository declares it.
     pub fn is_project(&self) -> bool {
         self.declaration.as_ref().is_some_and(|declaration| declaration.origin.layer.is_project())
+    }
+
+    /// Whether a repository declares it in a file of an agent.
+    pub fn is_live(&self) -> bool {
+        self.declaration.as_ref().is_some_and(|declaration| declaration.origin.layer == LayerKind::Live)
     }
 }
 
@@ -159,7 +167,7 @@ pub fn everything(
     entries.extend(own);
     let mut notes = layers.project_refused.clone();
     // A repository's mistakes leave its own file out, and stop nothing of the user.
-    match of_project(layers, &entries, rules) {
+    match of_project(layers, &entries, rules, &mut notes) {
         Ok(of_project) => entries.extend(of_project),
         Err(problems) => notes.extend(not_used_for(&problems)),
     }
@@ -291,15 +299,23 @@ fn of_project(
     layers: &Layers,
     of_user: &[Resolved],
     rules: Rules<'_>,
+    notes: &mut Vec<Note>,
 ) -> Result<Vec<Resolved>, Vec<Problem>> {
     if let Some(problem) = too_many(layers) {
         return Err(vec![problem]);
     }
     let is_taken = |name: &Name| of_user.iter().any(|other| other.server.name.collides(name));
-    let (mut entries, problems) = complete_all(project_declarations(layers, &is_taken), rules);
+    // What an agent's file can say and squire can't costs that server, and not the whole file.
+    let (live, own): (Vec<_>, Vec<_>) = project_declarations(layers, &is_taken)
+        .into_iter()
+        .partition(|declaration| declaration.origin.layer == LayerKind::Live);
+    let (mut entries, problems) = complete_all(own, rules);
     if !problems.is_empty() {
         return Err(problems);
     }
+    let (live, problems) = complete_all(live, rules);
+    entries.extend(live);
+    notes.extend(problems.iter().map(unusable_server));
     for entry in &mut entries {
         let name = &entry.server.name;
         if is_taken(name) {
@@ -312,8 +328,7 @@ fn of_project(
 
 fn too_many(layers: &Layers) -> Option<Problem> {
     let project = layers.project.as_ref()?;
-    let limit =
-        layers.policy.max_project_servers.as_ref().map_or(limits::PROJECT_SERVERS, |limit| limit.value);
+    let limit = layers.policy.project_servers();
     let first_beyond = usize::try_from(limit).ok().and_then(|limit| project.servers.get(limit));
     first_beyond.map(|Declaration { origin, .. }| Problem {
         path: origin.path.to_path_buf(),
@@ -330,7 +345,7 @@ fn left_out(name: &Name, code: Code, sentence: impl Into<String>) -> Note {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Declarations, LayerKind, read};
+    use crate::config::{Declarations, read};
     use std::path::Path;
 
     fn layer(kind: LayerKind, text: &str) -> Declarations {

@@ -29,7 +29,7 @@ use squire_strategies::{Argument, LAUNCH_VARIABLE, Program, Route, json_edit};
 pub use contents::{elsewhere, fetch, fetch_elsewhere};
 pub(crate) use history::{Remembered, find as find_launch, remembered, report};
 pub use leftovers::{remove_state, settle};
-pub use merge::{Journal, Surveyed, forget, survey};
+pub use merge::{Journal, Surveyed, as_the_user_has_it, forget, survey};
 pub use program::{Boundaries, NotRunnable, first_on, look_up};
 pub(crate) use record::is_id;
 pub use record::{Digests, Running, live_record, read as read_record, running};

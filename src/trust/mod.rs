@@ -113,13 +113,22 @@ impl Court<'_> {
 
     /// The latest approval of these very words, of whatever tier they are.
     pub fn approval(&self, declaration: &Declaration) -> Option<Approval> {
+        let (approvals, _) = approvals::load(self.state);
+        self.approval_among(declaration, &approvals).cloned()
+    }
+
+    /// The same among approvals that were read.
+    pub fn approval_among<'a>(
+        &self,
+        declaration: &Declaration,
+        approvals: &'a [Approval],
+    ) -> Option<&'a Approval> {
         let claim = Claim::of(declaration, *self);
         let digest = digest::digest(&claim.canonical);
-        let (approvals, _) = approvals::load(self.state);
-        let is_it = |found: &Approval| {
+        let is_it = |found: &&Approval| {
             found.name == claim.name && found.place == claim.place && found.digest == digest
         };
-        approvals.into_iter().rfind(is_it)
+        approvals.iter().rfind(is_it)
     }
 }
 

@@ -2,6 +2,7 @@
 //! anything is written.
 
 use anyhow::{Result, anyhow};
+use serde_json::json;
 use similar::TextDiff;
 use squire_strategies::{Code, Text, Transport, masked_text};
 
@@ -16,6 +17,34 @@ use crate::resolve::{Standings, everything};
 const OWN: u32 = 0o600;
 const SHARED: u32 = 0o644;
 
+/// What an edit came to.
+struct Change {
+    /// Whether there was anything to change.
+    is_changed: bool,
+    /// What would be, where nothing was written.
+    difference: Option<String>,
+}
+
+impl Change {
+    /// Prints it for a script: what was done to which server or profile, and where.
+    fn print(&self, action: &str, what: &str, name: &str, target: &Target) -> Result<()> {
+        let told = json!({
+            "version": VERSION,
+            "action": action,
+            what: name,
+            "layer": target.layer.as_str(),
+            "path": target.path.to_string_lossy(),
+            "changed": self.is_changed,
+            "dry_run": self.difference.is_some(),
+            "difference": self.difference,
+        });
+        Output::default().data(&format!("{told:#}\n"))
+    }
+}
+
+/// The version of what edits print with `--json`.
+const VERSION: u32 = 1;
+
 /// Changes a file, or shows the difference. `false` where there is nothing to change.
 pub(super) fn change(
     stand: &Stand,
@@ -23,17 +52,32 @@ pub(super) fn change(
     dry_run: bool,
     edit: impl FnOnce(&mut Document) -> Result<()>,
 ) -> Result<bool> {
+    let change = change_silently(stand, target, dry_run, edit)?;
+    if let Some(difference) = &change.difference {
+        Output::default().data(difference)?;
+    }
+    Ok(change.is_changed)
+}
+
+/// The same where the caller prints what came of it.
+fn change_silently(
+    stand: &Stand,
+    target: &Target,
+    dry_run: bool,
+    edit: impl FnOnce(&mut Document) -> Result<()>,
+) -> Result<Change> {
+    let done = |is_changed| Change { is_changed, difference: None };
     if dry_run {
         let before = target.read()?;
         let after = edited(stand, target, &before, edit)?;
-        Output::default().data(&difference(target, before.text(), after.text()))?;
-        return Ok(before != after);
+        let difference = Some(difference(target, before.text(), after.text()));
+        return Ok(Change { is_changed: before != after, difference });
     }
     let (file, said) = target.open(stand.project.as_ref())?;
     let before = target.document(file.bytes())?;
     let after = edited(stand, target, &before, edit)?;
     if before == after && file.exists() {
-        return Ok(false);
+        return Ok(done(false));
     }
     let mode = if target.layer.is_project() { SHARED } else { OWN };
     file.finish(after.text().as_bytes(), mode)
@@ -41,7 +85,35 @@ pub(super) fn change(
     if let Some(said) = said {
         Output::default().notice(&said);
     }
-    Ok(true)
+    Ok(done(true))
+}
+
+/// The same for a command that prints JSON where that is asked for, in the place of the difference.
+pub(super) fn change_told(
+    stand: &Stand,
+    target: &Target,
+    told: Told<'_>,
+    edit: impl FnOnce(&mut Document) -> Result<()>,
+) -> Result<bool> {
+    let Told { dry_run, json, action, what, name } = told;
+    if !json {
+        return change(stand, target, dry_run, edit);
+    }
+    let change = change_silently(stand, target, dry_run, edit)?;
+    change.print(action, what, name, target)?;
+    Ok(change.is_changed)
+}
+
+/// What a command does, and how it is told.
+#[derive(Clone, Copy)]
+pub(super) struct Told<'a> {
+    pub(super) dry_run: bool,
+    pub(super) json: bool,
+    /// The subcommand.
+    pub(super) action: &'a str,
+    /// `server` or `profile`.
+    pub(super) what: &'a str,
+    pub(super) name: &'a str,
 }
 
 fn edited(
@@ -81,6 +153,7 @@ fn problems(stand: &Stand, target: &Target, document: &Document) -> Result<Vec<P
     }
     let sources = Sources {
         config: &stand.directories.config,
+        state: &stand.directories.state,
         project: project.as_ref(),
         managed: MANAGED_POLICY.as_ref(),
     };

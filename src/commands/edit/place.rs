@@ -6,7 +6,9 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use crate::cli::Layer;
 use crate::config::edit::Document;
-use crate::config::{self, Directories, LayerKind, Problems, Project, Unusable};
+use crate::config::{
+    self, Declaration, Directories, LayerKind, MANAGED_POLICY, Problems, Project, Sources, Unusable,
+};
 use crate::environment::Environment;
 use crate::files;
 use crate::resolve::{UnknownSelection, unknown_name};
@@ -78,6 +80,20 @@ impl Stand {
         files::exists(&path).then_some(path)
     }
 
+    /// The file of an agent in which the project declares a server. What can't be read every other command tells.
+    pub(super) fn live(&self, name: &str) -> Option<PathBuf> {
+        let sources = Sources {
+            config: &self.directories.config,
+            state: &self.directories.state,
+            project: self.project.as_ref(),
+            managed: MANAGED_POLICY.as_ref(),
+        };
+        let project = config::load(sources).ok()?.project?;
+        let is_it =
+            |server: &&Declaration| server.origin.layer == LayerKind::Live && server.name.as_str() == name;
+        project.servers.iter().find(is_it).map(|server| server.origin.path.to_path_buf())
+    }
+
     /// The files that have an entry, the lowest layer first; an error where none has one and no drop-in is there.
     pub(super) fn homes(&self, section: &str, what: &str, name: &str) -> Result<Vec<(Target, Document)>> {
         let (mut homes, mut known) = (Vec::new(), Vec::new());
@@ -92,7 +108,8 @@ impl Stand {
                 homes.push((target, document));
             }
         }
-        if homes.is_empty() && (section != "servers" || self.drop_in(name).is_none()) {
+        let is_declared = || self.drop_in(name).is_some() || self.live(name).is_some();
+        if homes.is_empty() && (section != "servers" || !is_declared()) {
             let sentence = unknown_name(what, name, known.iter().map(String::as_str));
             return Err(UnknownSelection(vec![sentence]).into());
         }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use squire_strategies::Transport;
 use toml_edit::{Array, Item, Table};
 
-use super::change::change;
+use super::change::{Told, change_told};
 use super::{begin, place::Stand};
 use crate::cli::{self, Layer, ProfileAction};
 use crate::commands::Surroundings;
@@ -33,7 +33,9 @@ fn add(options: &cli::ProfileAdd, environment: &Environment) -> Result<Exit> {
     let (stand, output) = begin(options.editing, environment)?;
     let name = options.name.as_str();
     let target = stand.target(options.editing.layer.unwrap_or(Layer::User))?;
-    let is_changed = change(&stand, &target, options.editing.dry_run, |document| {
+    let (dry_run, json) = (options.editing.dry_run, options.json);
+    let told = Told { dry_run, json, action: "profile add", what: "profile", name };
+    let is_changed = change_told(&stand, &target, told, |document| {
         let lists =
             [("extends", &options.extends), ("servers", &options.servers), ("require", &options.require)];
         if document.has(&["profiles", name]) {
@@ -78,7 +80,9 @@ fn remove(options: &cli::ProfileRemove, environment: &Environment) -> Result<Exi
         );
     }
     let mut missing = Vec::new();
-    change(&stand, &target, options.editing.dry_run, |document| {
+    let (dry_run, json) = (options.editing.dry_run, options.json);
+    let told = Told { dry_run, json, action: "profile remove", what: "profile", name };
+    change_told(&stand, &target, told, |document| {
         if options.servers.is_empty() {
             document.remove(&["profiles", name])?;
         }

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 
-use super::change::change;
+use super::change::{Told, change_told};
 use super::{begin, telling};
 use crate::cli;
 use crate::config::LayerKind;
@@ -13,10 +13,10 @@ use crate::exit::Exit;
 /// Runs the command.
 pub fn run(options: &cli::Remove, environment: &Environment) -> Result<Exit> {
     let (stand, output) = begin(options.editing, environment)?;
-    let cli::Remove { name, editing } = options;
+    let cli::Remove { name, editing, json } = options;
     let homes = stand.homes("servers", "server", name)?;
     let of = |layer: LayerKind| homes.iter().find(|(target, _)| target.layer == layer);
-    let drop_in = stand.drop_in(name);
+    let drop_in = stand.drop_in(name).or_else(|| stand.live(name));
     let is_below_local =
         homes.iter().any(|(target, _)| target.layer != LayerKind::Local) || drop_in.is_some();
     let target = match editing.layer {
@@ -39,7 +39,8 @@ pub fn run(options: &cli::Remove, environment: &Environment) -> Result<Exit> {
         );
     }
     let mut named_by = Vec::new();
-    change(&stand, &target, editing.dry_run, |document| {
+    let told = Told { dry_run: editing.dry_run, json: *json, action: "remove", what: "server", name };
+    change_told(&stand, &target, told, |document| {
         if is_taken_out {
             document.remove(&["servers", name])?;
             document.set(&["servers", name, "remove"], &true.into())?;

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail, ensure};
 
-use super::change::change;
+use super::change::{Told, change_told};
 use super::{begin, telling};
 use crate::cli;
 use crate::commands::WrongWords;
@@ -27,7 +27,8 @@ pub fn run(options: &cli::Set, environment: &Environment) -> Result<Exit> {
         let is_there = target.read()?.has(&path);
         ensure!(is_there, "{name} has no `{key}` in {}", target.path.display());
     }
-    let is_changed = change(&stand, &target, editing.dry_run, |document| {
+    let told = Told { dry_run: editing.dry_run, json: options.json, action: "set", what: "server", name };
+    let is_changed = change_told(&stand, &target, told, |document| {
         if let Some(value) = &value {
             document.set(&path, value)?;
         } else {

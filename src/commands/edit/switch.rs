@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-use super::change::change;
+use super::change::{Told, change_told};
 use super::place::{Stand, Target};
 use super::telling::home;
 use super::{begin, telling};
@@ -17,11 +17,11 @@ use crate::output::Output;
 /// Runs `squire disable`. It narrows what runs, so an agent may do it.
 pub fn disable(options: &cli::Switch, environment: &Environment) -> Result<Exit> {
     let stand = Stand::find(environment)?;
-    let cli::Switch { name, editing } = options;
+    let cli::Switch { name, editing, json } = options;
     let target = home(&stand, name, editing.layer)?;
     let path = ["servers", name, "disabled"];
-    let is_changed =
-        change(&stand, &target, editing.dry_run, |document| Ok(document.set(&path, &true.into())?))?;
+    let told = Told { dry_run: editing.dry_run, json: *json, action: "disable", what: "server", name };
+    let is_changed = change_told(&stand, &target, told, |document| Ok(document.set(&path, &true.into())?))?;
     if !editing.dry_run {
         let told = if is_changed { "is off" } else { "was off already" };
         Output::default().notice(&format!("{name} {told} ({})", target.path.display()));
@@ -33,12 +33,13 @@ pub fn disable(options: &cli::Switch, environment: &Environment) -> Result<Exit>
 /// Runs `squire enable`: gateways that have given the server up try it again, too.
 pub fn enable(options: &cli::Switch, environment: &Environment) -> Result<Exit> {
     let (stand, output) = begin(options.editing, environment)?;
-    let cli::Switch { name, editing } = options;
+    let cli::Switch { name, editing, json } = options;
     let target = home(&stand, name, editing.layer)?;
     let path = ["servers", name, "disabled"];
     // Where another file says that it is off, only a word above that one helps.
     let is_off_below = target.layer == LayerKind::Local && is_off_below(&stand, name)?;
-    let is_changed = change(&stand, &target, editing.dry_run, |document| {
+    let told = Told { dry_run: editing.dry_run, json: *json, action: "enable", what: "server", name };
+    let is_changed = change_told(&stand, &target, told, |document| {
         if is_off_below {
             document.set(&path, &false.into())?;
         } else if document.remove(&path)? && target.layer != LayerKind::Project {
@@ -62,5 +63,6 @@ fn is_off_below(stand: &Stand, name: &str) -> Result<bool> {
         target.layer != LayerKind::Local
             && document.get(&["servers", name, "disabled"]).and_then(|item| item.as_bool()) == Some(true)
     };
-    Ok(stand.homes("servers", "server", name)?.iter().any(is_off) || stand.drop_in(name).is_some())
+    let is_only_read = || stand.drop_in(name).or_else(|| stand.live(name)).is_some();
+    Ok(stand.homes("servers", "server", name)?.iter().any(is_off) || is_only_read())
 }

@@ -33,6 +33,7 @@ pub(super) fn home(stand: &Stand, name: &str, layer: Option<Layer>) -> Result<Ta
     match homes.first() {
         Some((target, _)) if target.layer == LayerKind::User => Ok(target.clone()),
         Some(_) => stand.target(Layer::Local),
+        None if stand.live(name).is_some() => stand.target(Layer::Local),
         None => Err(only_read(stand, name)),
     }
 }
@@ -40,13 +41,13 @@ pub(super) fn home(stand: &Stand, name: &str, layer: Option<Layer>) -> Result<Ta
 /// The files that declare a server.
 pub(super) fn listed(stand: &Stand, name: &str, homes: &[(Target, Document)]) -> String {
     let mut files: Vec<String> = homes.iter().map(|(target, _)| target.path.display().to_string()).collect();
-    files.extend(stand.drop_in(name).map(|path| path.display().to_string()));
+    files.extend(stand.drop_in(name).or_else(|| stand.live(name)).map(|path| path.display().to_string()));
     files.join(" and ")
 }
 
 /// A server that another tool declares in `servers.d`.
 pub(super) fn only_read(stand: &Stand, name: &str) -> anyhow::Error {
-    let path = stand.drop_in(name).unwrap_or_default();
+    let path = stand.drop_in(name).or_else(|| stand.live(name)).unwrap_or_default();
     anyhow!(
         "{name} is declared in {}, which squire only reads: change that file, or with --layer local what it is in this project",
         path.display()

@@ -1,10 +1,9 @@
-//! One server as text for people and as JSON for scripts.
+//! One server as text for people.
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use serde_json::{Value, json};
 use squire_strategies::{ResolvedServer, Tier};
 
 use super::super::list::{below_home, state, target};
@@ -125,7 +124,7 @@ fn approved(approval: &Approval) -> String {
     }
 }
 
-fn time(approval: &Approval) -> String {
+pub(super) fn time(approval: &Approval) -> String {
     let since = Duration::from_secs(approval.time);
     let time = SystemTime::UNIX_EPOCH.checked_add(since).unwrap_or(SystemTime::UNIX_EPOCH);
     humantime::format_rfc3339_seconds(time).to_string()
@@ -133,60 +132,4 @@ fn time(approval: &Approval) -> String {
 
 fn listed(names: &[String]) -> String {
     if names.is_empty() { "none".into() } else { names.join(", ") }
-}
-
-/// The server as JSON. Keys are stable; new ones may come.
-pub(super) fn json(shown: &Shown<'_>) -> Value {
-    let server = &shown.entry.server;
-    let routes: Vec<Value> = shown
-        .routes
-        .iter()
-        .map(|route| json!({ "agent": route.agent, "route": route.route, "reason": route.reason }))
-        .collect();
-    let fields: Vec<Value> = shown.fields.iter().map(field).collect();
-    json!({
-        "name": server.name.as_str(),
-        "tier": server.tier.as_str(),
-        "state": state(shown.entry),
-        "reason": shown.entry.left_out.as_ref().map(|note| note.sentence.as_str()),
-        "transport": server.transport.as_str(),
-        "routes": routes,
-        "runs": target(shown.entry),
-        "origin": (!server.origin.is_empty()).then_some(server.origin.as_str()),
-        "layer": shown.entry.declaration.as_ref().map(|declaration| declaration.origin.layer.as_str()),
-        "description": server.description,
-        "fields": fields,
-        "environment": {
-            "base": is_program(server),
-            "set": set_variables(server),
-            "read": variables(server),
-        },
-        "secrets": shown.secrets.iter().map(|secret| secret.name.as_str()).collect::<Vec<_>>(),
-        "secret_sources": shown.secrets.iter().map(secret).collect::<Vec<_>>(),
-        "profiles": shown.profiles,
-        "digest": shown.digest,
-        "approval": shown.approval.as_ref().map(|approval| json!({
-            "time": time(approval),
-            "word": approval.word,
-            "place": approval.place,
-            "program": approval.binding.program,
-            "files": approval.binding.files,
-        })),
-    })
-}
-
-fn secret(secret: &UsedSecret) -> Value {
-    json!({ "name": secret.name, "source": secret.kind, "told": secret.source })
-}
-
-fn field(field: &Field) -> Value {
-    let origin = field.origin.as_ref();
-    json!({
-        "field": field.name,
-        "value": field.value,
-        "layer": origin.map_or("default", |origin| origin.layer.as_str()),
-        "path": origin.map(|origin| origin.path.to_string_lossy()),
-        "line": origin.map(|origin| origin.place.line),
-        "column": origin.map(|origin| origin.place.column),
-    })
 }

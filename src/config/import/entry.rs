@@ -26,11 +26,17 @@ const ORDER: &[&str] = &[
 /// Translates the entry of a server. `name` is what it will be called; secrets are called after it. `origin` says in
 /// notes where the entry is from. The error names the field that is of no use and what was expected.
 pub fn of_entry(name: &str, entry: &Map<String, Json>, origin: &str) -> Result<Imported, String> {
-    let mut reading = Reading {
-        strings: Strings { server: name, wanted: Vec::new(), notes: Vec::new() },
-        table: Table::new(),
-        origin,
-    };
+    translate(Strings::new(name), entry, origin)
+}
+
+/// The same of an entry in a file of a project, where a credential in clear stays what it is: it is nobody's to take, and
+/// what a project may not say is told of its declaration.
+pub fn of_entry_of_project(name: &str, entry: &Map<String, Json>, origin: &str) -> Result<Imported, String> {
+    translate(Strings { keeps_credentials: true, ..Strings::new(name) }, entry, origin)
+}
+
+fn translate(strings: Strings<'_>, entry: &Map<String, Json>, origin: &str) -> Result<Imported, String> {
+    let mut reading = Reading { strings, table: Table::new(), origin };
     for (key, value) in entry {
         reading.field(key, value)?;
     }

@@ -16,7 +16,7 @@ mod words;
 use toml_edit::Table;
 
 pub use credential::is_credential;
-pub use entry::of_entry;
+pub use entry::{of_entry, of_entry_of_project};
 pub use names::legal;
 pub use snippet::{Snippet, of_text};
 pub use words::{named_after_address, of_words};

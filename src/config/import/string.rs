@@ -20,16 +20,23 @@ pub(super) struct Place<'a> {
 /// Translates the strings of one entry.
 pub(super) struct Strings<'a> {
     pub(super) server: &'a str,
+    /// Whether a credential in clear stays where it is.
+    pub(super) keeps_credentials: bool,
     pub(super) wanted: Vec<Wanted>,
     pub(super) notes: Vec<String>,
 }
 
-impl Strings<'_> {
+impl<'a> Strings<'a> {
+    /// Of a server of this name.
+    pub(super) fn new(server: &'a str) -> Self {
+        Self { server, keeps_credentials: false, wanted: Vec::new(), notes: Vec::new() }
+    }
     /// The string as a declaration has it.
     pub(super) fn translate(&mut self, written: &str, place: Place<'_>) -> String {
         let before = self.wanted.len();
         let text = self.replace(written, place);
-        if self.wanted.len() == before && credential::is_credential(place.key, place.name, &text) {
+        let may_be_taken = !self.keeps_credentials && self.wanted.len() == before;
+        if may_be_taken && credential::is_credential(place.key, place.name, &text) {
             return self.take(&text, place);
         }
         text

@@ -19,7 +19,7 @@ use squire_strategies::Entries;
 
 use super::owner::{Now, Owner};
 use crate::environment::{time, utf8};
-use crate::files::{self, Lock};
+use crate::files::{self, Held, Lock};
 use crate::output::Output;
 pub use journal::Journal;
 use session::Session;
@@ -108,6 +108,26 @@ impl Merged {
         session.tell_of_edited(output)?;
         session.tell_of_git(self.began, output);
         session.close(lock)
+    }
+}
+
+/// What the user has of a file that holds these bytes: without the entries that launches have in it. The bytes are read
+/// before the journal, which knows of a change before it is made. The error says why they can't be told apart.
+pub fn as_the_user_has_it(
+    state: &Path,
+    root: &Path,
+    path: &str,
+    bytes: Vec<u8>,
+) -> Result<Option<Vec<u8>>, String> {
+    // No launch has ever changed a file below such a root.
+    let Some(root) = root.to_str() else { return Ok(Some(bytes)) };
+    match Store::of(state, root, path).read().map_err(|error| format!("{error:#}"))? {
+        // What can't be read hinders nobody here; a launch in its project and `squire doctor` name it.
+        Found::Nothing | Found::Broken(_) => Ok(Some(bytes)),
+        Found::Journal(journal) => {
+            let users = journal.users(Some(&Held { bytes, mode: 0 }))?;
+            Ok(users.map(|held| held.bytes))
+        }
     }
 }
 

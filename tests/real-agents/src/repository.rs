@@ -33,7 +33,8 @@ pub struct Situation<'a> {
     pub agent: &'a Agent,
     /// Its program.
     pub program: &'a Path,
-    /// The repository's files. `<mark>/NAME` leaves a mark of that name, in a shell.
+    /// The repository's files. `<mark>/NAME` leaves a mark of that name, in a shell; `<server>` is the test server, and
+    /// `<log>` where it writes what is seen.
     pub files: &'a [(&'a str, &'a str)],
     /// Files of the user, below the home directory.
     pub own: &'a [(&'a str, &'a str)],
@@ -105,7 +106,10 @@ impl Stage {
         for (name, text) in files {
             let file = home.project().join(name);
             fs::create_dir_all(file.parent().unwrap_or(Path::new("/")))?;
-            fs::write(file, text.replace("<mark>", &mark))?;
+            let text = text
+                .replace("<mark>", &mark)
+                .replace("<log>", &home.beside("server.jsonl").display().to_string());
+            fs::write(file, text.replace("<server>", &programs::fake_server()?.display().to_string()))?;
         }
         let directory = home.project().join(directory);
         fs::create_dir_all(&directory)?;
@@ -228,6 +232,11 @@ impl Seen {
     /// The environment of the user's own server.
     pub fn environment(&self) -> Option<&serde_json::Map<String, Value>> {
         self.log.iter().find(|record| record["event"] == "start")?["env"].as_object()
+    }
+
+    /// How many processes of the test server started.
+    pub fn starts(&self) -> usize {
+        self.log.iter().filter(|record| record["event"] == "start").count()
     }
 
     /// Whether the user's own server started.

@@ -147,6 +147,31 @@ fn b33_claude_and_opencode_start_what_is_approved() -> io::Result<()> {
     Ok(())
 }
 
+/// A repository that has a `.mcp.json` alone: before its user's word nothing of it starts, and after one approval Codex,
+/// which does not read that file, has its tools too. In Claude, which does, exactly one process of it runs.
+#[test]
+fn b33_one_approval_of_a_file_of_claude_serves_codex_too() -> io::Result<()> {
+    let files = [(
+        ".mcp.json",
+        r#"{ "mcpServers": { "one": { "command": "<server>", "args": ["stdio", "--log", "<log>"] } } }"#,
+    )];
+    let words: Vec<String> = (agents::CODEX.arguments)("one");
+    let of_codex: Vec<&str> = words.iter().map(String::as_str).collect();
+    let of_claude = ["-p", "call echo", "--allowedTools", "mcp__one"];
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    for (agent, words) in [(&agents::CODEX, &of_codex[..]), (&agents::CLAUDE, &of_claude)] {
+        let Some(program) = installed(agent)? else { continue };
+        let launched = Situation { agent, files: &files, words, ..claude(&program, By::Squire(&[])) };
+        let seen = run(launched)?;
+        assert_eq!(seen.starts(), 0, "{} {seen}", agent.name);
+        let seen = run(Situation { approved: &["one"], ..launched })?;
+        assert_eq!((seen.code, seen.starts()), (Some(0), 1), "{} {seen}", agent.name);
+        let called = seen.log.iter().any(|record| record.to_string().contains("tools/call"));
+        assert!(called, "{} {seen}", agent.name);
+    }
+    Ok(())
+}
+
 #[test]
 fn b33_claude_on_a_terminal_starts_nothing_of_a_repository() -> io::Result<()> {
     let Some(program) = installed(&agents::CLAUDE)? else { return Ok(()) };
