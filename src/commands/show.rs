@@ -1,10 +1,11 @@
 //! `squire show`: one server, every value with its origin.
 
 mod json;
-mod known_tools;
 mod render;
 mod routes;
 mod selecting;
+
+use std::collections::BTreeSet;
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
@@ -22,8 +23,10 @@ use crate::resolve::{
     RESULT_LIMIT, Resolved, Standing, UnknownSelection, everything, rewrite_of, unknown_name,
 };
 use crate::secrets::of_declaration;
+use crate::trust::Court;
 use crate::trust::approvals::{self, Approval};
 use crate::trust::digest::{canonical, digest};
+use crate::trust::pins::{Definitions, Pins, Subject};
 use routes::{AgentRoute, routes};
 use selecting::Selecting;
 
@@ -82,7 +85,7 @@ fn shown<'a>(
             secrets: secrets(entry, surroundings),
             profiles: selecting.profiles(entry),
             standing: standing(surroundings, entry),
-            tools: known_tools::known_tools(entry.server.name.as_str(), digest.as_deref()),
+            tools: entry.declaration.as_ref().and_then(|it| known_tools(&Subject::of(it, court), court)),
             digest,
             approval: entry.declaration.as_ref().and_then(|it| court.approval_among(it, &approvals)).cloned(),
         }
@@ -104,6 +107,15 @@ struct Shown<'a> {
     /// The digest of the declaration, and the approval of it.
     digest: Option<String>,
     approval: Option<Approval>,
+}
+
+/// The names of the tools that it had when they were seen last: those that are held back too.
+fn known_tools(subject: &Subject, court: Court<'_>) -> Option<Vec<String>> {
+    let record = Pins::of(court.state).read(subject).record?;
+    let named = |definitions: Definitions| definitions.tools.unwrap_or_default().into_keys();
+    let is_told = record.believed.tools.is_some();
+    let names: BTreeSet<String> = named(record.believed).chain(named(record.differing)).collect();
+    is_told.then(|| names.into_iter().collect())
 }
 
 fn standing(surroundings: &Surroundings, entry: &Resolved) -> Option<Standing> {
