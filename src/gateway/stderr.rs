@@ -5,8 +5,11 @@ use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
+use std::time::Duration;
 
 use tokio::net::unix::pipe;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use crate::mcp::{STDERR_LIMIT, last_lines};
 use crate::secrets::Values;
@@ -15,15 +18,17 @@ use crate::secrets::Values;
 const UNREAD: usize = 64;
 /// How long a line is held for what may be in it.
 const LONGEST: usize = 64 * 1024;
+/// How long an agent may take to read the last of it.
+const PATIENCE: Duration = Duration::from_millis(100);
 /// How many lines are told.
 const LINES: usize = 3;
 
 /// Drains it to its end, so that no server ever waits for whoever reads; gives the last lines. A secret that the server
 /// repeats is taken out, line by line.
 pub(super) async fn drain(errors: pipe::Receiver, values: Rc<Values>) -> String {
-    let onward = onward();
+    let (onward, written) = onward().unzip();
     // Whoever does not read it loses it.
-    let pass_on = |piece: Vec<u8>| drop(onward.as_ref().map(|onward| onward.try_send(piece)));
+    let pass_on = |piece: Vec<u8>| drop(onward.as_ref().map(|onward: &SyncSender<_>| onward.try_send(piece)));
     let mut tail: Vec<u8> = Vec::new();
     let mut line: Vec<u8> = Vec::new();
     let mut buffer = vec![0; 8192];
@@ -51,13 +56,21 @@ pub(super) async fn drain(errors: pipe::Receiver, values: Rc<Values>) -> String 
     let said = values.hide(&line);
     tail.extend_from_slice(&said);
     pass_on(said);
+    drop(onward);
+    // What is said of the server's end comes behind its own last words.
+    if let Some(written) = written {
+        let _ = timeout(PATIENCE, written).await;
+    }
     told(&tail)
 }
 
 /// A thread that writes to this process's own stderr: nobody else has to wait for it.
-fn onward() -> Option<SyncSender<Vec<u8>>> {
+/// Who waits for the receiver hears of its end.
+fn onward() -> Option<(SyncSender<Vec<u8>>, oneshot::Receiver<()>)> {
     let (pieces, unwritten) = sync_channel::<Vec<u8>>(UNREAD);
+    let (writing, written) = oneshot::channel();
     let write = move || {
+        let _writing: oneshot::Sender<()> = writing;
         let own = rustix::stdio::stderr();
         for piece in unwritten {
             let mut rest = piece.as_slice();
@@ -70,7 +83,7 @@ fn onward() -> Option<SyncSender<Vec<u8>>> {
             }
         }
     };
-    thread::Builder::new().name("server stderr".into()).spawn(write).ok().map(|_| pieces)
+    thread::Builder::new().name("server stderr".into()).spawn(write).ok().map(|_| (pieces, written))
 }
 
 fn told(tail: &[u8]) -> String {
