@@ -2,6 +2,7 @@
 
 mod asking;
 mod edit;
+mod import;
 mod log;
 mod secret;
 mod status;
@@ -17,6 +18,7 @@ pub use edit::{
     Add, Editing, Init, Layer, Profile, ProfileAction, ProfileAdd, ProfileList, ProfileRemove, ProfileShow,
     Remove, Set, Switch,
 };
+pub use import::{Import, ImportLayer};
 pub use log::Log;
 pub use secret::{Secret, SecretAction, SecretCheck, SecretList, SecretRemove, SecretSet};
 pub use status::Status;
@@ -60,6 +62,8 @@ pub enum Command {
     Init(Init),
     /// Add servers: from a command line, an address, or what a README shows
     Add(Add),
+    /// Take over the servers that agents and other tools have, from their own files
+    Import(Import),
     /// Take a server out
     Remove(Remove),
     /// Switch a server on that was switched off
@@ -131,6 +135,7 @@ impl Command {
             | Self::Call(_)
             | Self::Init(_)
             | Self::Add(_)
+            | Self::Import(_)
             | Self::Remove(_)
             | Self::Enable(_)
             | Self::Disable(_)

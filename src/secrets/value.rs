@@ -58,6 +58,11 @@ impl Value {
         self.0.push_str(piece);
     }
 
+    /// Whether both are one value. There is no `==`: this is for an import that meets what it wrote before.
+    pub fn is_same(&self, other: &Self) -> bool {
+        *self.0 == *other.0
+    }
+
     /// The value itself, for the program that is to have it and for nothing else.
     pub fn expose(&self) -> &str {
         &self.0

@@ -60,7 +60,10 @@ pub fn run(options: &cli::Add, environment: &Environment) -> Result<Exit> {
             .for_each(|note| output.notice(&format!("{}: {note}", definition.name)));
     }
     change(&stand, &target, options.editing.dry_run, |document| {
-        definitions.iter().try_for_each(|definition| write(document, definition, &target)).map_err(Into::into)
+        let mut written = definitions
+            .iter()
+            .map(|Definition { name, imported }| write(document, name.as_str(), &imported.table, &target));
+        written.try_for_each(|written| written).map_err(Into::into)
     })?;
     if options.editing.dry_run {
         return Ok(Exit::DONE);
@@ -105,9 +108,8 @@ fn refuse_existing(
 }
 
 /// Writes a definition: as a new table, or over that of the one that is there.
-fn write(document: &mut Document, definition: &Definition, target: &Target) -> Result<(), Unfit> {
-    let name = definition.name.as_str();
-    let mut table = definition.imported.table.clone();
+pub(super) fn write(document: &mut Document, name: &str, table: &Table, target: &Target) -> Result<(), Unfit> {
+    let mut table = table.clone();
     if target.layer != LayerKind::Project {
         table.insert("trust", Item::Value("community".into()));
     }
@@ -169,12 +171,12 @@ fn shown(definitions: &[Definition]) -> Result<String, Unfit> {
 /// The secret of `auth`, which is wanted where nobody has said where its value comes from.
 fn bearer(table: &Table) -> Option<Wanted> {
     let secret = table.get("auth")?.as_inline_table()?.get("secret")?.as_str()?.to_owned();
-    Some(Wanted { secret, field: "auth".into(), value: None })
+    Some(Wanted { secret, field: "auth".into(), value: None, file: None })
 }
 
 /// Asks about one secret. `false` where its user has no value now.
 fn keep(stand: &Stand, name: &Name, wanted: Wanted, terminal: &mut Terminal, output: Output) -> Result<bool> {
-    let Wanted { secret, field, value } = wanted;
+    let Wanted { secret, field, value, .. } = wanted;
     let value = if let Some(value) = value {
         let question =
             format!("squire: {name}: {field} holds a secret: keep its value as {secret} in secrets.toml?");
@@ -197,7 +199,7 @@ fn keep(stand: &Stand, name: &Name, wanted: Wanted, terminal: &mut Terminal, out
 }
 
 /// Asks once for all of them, as `squire approve` does. Gives the commands that remain.
-fn ask_for_approval(names: &[String], environment: &Environment, output: Output) -> Result<Vec<String>> {
+pub(super) fn ask_for_approval(names: &[String], environment: &Environment, output: Output) -> Result<Vec<String>> {
     let command = |name: &String| format!("squire approve {name}");
     if !approve::can_ask(environment) {
         return Ok(names.iter().map(command).collect());

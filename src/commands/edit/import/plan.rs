@@ -1,0 +1,422 @@
+//! What an import would do: which entries become which servers, and what stands in the way. Nothing is written here.
+
+use std::cell::RefCell;
+
+use anyhow::Result;
+use squire_strategies::Name;
+use toml_edit::Table;
+
+use super::super::add;
+use super::super::change::new_problems;
+use super::super::place::{Stand, Target};
+use super::sources::{Source, State, problem};
+use crate::cli;
+use crate::config::edit::Document;
+use crate::config::import::{Context, Foreign, Input, Profile, Remark, Scope, Translated, legal};
+use crate::config::{self, LayerKind, Problem};
+use crate::resolve::{UnknownSelection, unknown_name};
+use crate::secrets::{self, NewSource, Secrets, Value};
+use crate::trust::digest::canonical;
+
+/// Everything that would be done.
+pub(super) struct Plan {
+    pub(super) servers: Vec<Planned>,
+    /// Entries and files that can't be taken.
+    pub(super) problems: Vec<Problem>,
+    /// What is to be said of files and entries: the source, the server, and the sentence with its place.
+    pub(super) remarks: Vec<(usize, Option<Name>, Remark)>,
+    /// Secrets that files declare by themselves.
+    pub(super) secrets: Vec<(String, NewSource)>,
+    pub(super) profiles: Vec<(String, Table)>,
+}
+
+/// A server that an entry becomes.
+pub(super) struct Planned {
+    pub(super) name: Name,
+    pub(super) foreign: Foreign,
+    /// Its file, among the sources.
+    pub(super) source: usize,
+    pub(super) scope: Scope,
+    pub(super) translated: Translated,
+    pub(super) action: Action,
+    /// Further files that declare the same.
+    pub(super) also: Vec<Copy>,
+}
+
+/// A declaration that is another's in every word.
+pub(super) struct Copy {
+    pub(super) source: usize,
+    pub(super) scope: Scope,
+    pub(super) foreign: Foreign,
+}
+
+/// What becomes of a server.
+pub(super) enum Action {
+    Add,
+    Replace,
+    /// It is there already, the same.
+    Same,
+    /// Why nothing can be written, and what settles it.
+    Conflict(String),
+}
+
+impl Plan {
+    pub(super) fn conflicts(&self) -> impl Iterator<Item = (&Planned, &str)> {
+        self.servers.iter().filter_map(|planned| match &planned.action {
+            Action::Conflict(reason) => Some((planned, reason.as_str())),
+            Action::Add | Action::Replace | Action::Same => None,
+        })
+    }
+
+    /// Whether it would write no declaration.
+    pub(super) fn is_empty(&self) -> bool {
+        self.written().next().is_none() && self.profiles.is_empty()
+    }
+
+    /// Those that are to be written.
+    pub(super) fn written(&self) -> impl Iterator<Item = &Planned> {
+        self.servers.iter().filter(|planned| matches!(planned.action, Action::Add | Action::Replace))
+    }
+}
+
+/// An entry, with what it is of.
+struct Entry {
+    source: usize,
+    scope: Scope,
+    foreign: Foreign,
+}
+
+/// Makes the plan.
+pub(super) fn plan(
+    options: &cli::Import,
+    sources: &mut [Source],
+    stand: &Stand,
+    target: &Target,
+) -> Result<Plan> {
+    let mut plan =
+        Plan { servers: Vec::new(), problems: Vec::new(), remarks: Vec::new(), secrets: Vec::new(), profiles: Vec::new() };
+    let there = target.read()?;
+    let entries = gather(sources, &mut plan);
+    let names = names(&entries, &there);
+    let entries = select(entries, names, &options.servers)?;
+    let store = Store { config: &stand.directories.config, known: Secrets::load(&stand.directories.config)?, planned: RefCell::default() };
+    for (entry, name) in entries {
+        match translate(&entry, &name, sources, stand, &store) {
+            Ok(translated) => place(&mut plan, entry, name, translated),
+            Err(unread) => {
+                let path = &sources[entry.source].path;
+                let mut problem = problem(path, unread);
+                problem.message = format!("{}: {}", entry.foreign.name, problem.message);
+                plan.problems.push(problem);
+            }
+        }
+    }
+    judge(&mut plan, options, sources, stand, target, &there)?;
+    selections(&mut plan, sources, target, &there);
+    Ok(plan)
+}
+
+/// The entries of all files: what only changes another is joined to it, and of what one agent has several times, the
+/// one that it takes itself stays.
+fn gather(sources: &mut [Source], plan: &mut Plan) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    for (index, source) in sources.iter_mut().enumerate() {
+        let State::Read(found) = &mut source.state else {
+            if let State::Broken(problem) = &source.state {
+                plan.problems.push(problem.clone());
+            }
+            continue;
+        };
+        plan.problems.extend(found.unusable.drain(..).map(|unread| problem(&source.path, unread)));
+        plan.remarks.extend(found.remarks.drain(..).map(|remark| (index, None, remark)));
+        for secret in &found.secrets {
+            match secret.source() {
+                Some(new) => plan.secrets.push((secret.name.clone(), new)),
+                None => plan.remarks.push((index, None, Remark {
+                    place: secret.place,
+                    sentence: format!("the secret {:?} is left away: its source is none of squire's; squire secret set {}", secret.name, secret.name),
+                })),
+            }
+        }
+        for foreign in std::mem::take(&mut found.servers) {
+            let scope = foreign.scope.unwrap_or(source.scope);
+            entries.push(Entry { source: index, scope, foreign });
+        }
+    }
+    let format = |entry: &Entry| sources[entry.source].format.map(|format| format.name);
+    let mut kept: Vec<Entry> = Vec::new();
+    for entry in entries {
+        let same = kept.iter_mut().find(|known| format(known) == format(&entry) && known.foreign.name == entry.foreign.name);
+        match same {
+            Some(known) if entry.foreign.amends => known.foreign.amend(&entry.foreign),
+            Some(known) if known.foreign.amends => {
+                let mut whole = entry;
+                whole.foreign.amend(&known.foreign);
+                *known = whole;
+            }
+            // Both are the agent's: the nearer scope replaces the whole entry there.
+            Some(known) if sources[entry.source].is_own && sources[known.source].is_own && known.scope != entry.scope => {
+                let is_nearer = entry.scope > known.scope;
+                let shadowed = if is_nearer { std::mem::replace(known, entry) } else { entry };
+                let sentence = format!("{} is not taken: the agent itself takes the one of the {} scope", shadowed.foreign.name, known.scope.as_str());
+                plan.remarks.push((shadowed.source, None, Remark { place: shadowed.foreign.place, sentence }));
+            }
+            Some(_) | None => kept.push(entry),
+        }
+    }
+    kept
+}
+
+/// The name of each entry here: legal ones first, so that each keeps its plain form (cases B06, B07). Entries of one name
+/// in several files are one server.
+fn names(entries: &[Entry], there: &Document) -> Vec<Name> {
+    let mut names: Vec<Option<Name>> = entries.iter().map(|entry| Name::parse(&entry.foreign.name).ok()).collect();
+    let there: Vec<Name> = there.keys(&["servers"]).iter().filter_map(|name| Name::parse(name).ok()).collect();
+    // Two legal ones may still be one to some agents.
+    for index in 0..names.len() {
+        let Some(name) = names[index].clone() else { continue };
+        let meets = |other: &Name| other.collides(&name) && *other != name;
+        if names[..index].iter().flatten().chain(&there).any(meets) {
+            names[index] = None;
+        }
+    }
+    for (index, entry) in entries.iter().enumerate() {
+        if names[index].is_some() {
+            continue;
+        }
+        let foreign = &entry.foreign.name;
+        let earlier = entries[..index].iter().position(|other| other.foreign.name == *foreign);
+        if let Some(name) = earlier.and_then(|earlier| names[earlier].clone()) {
+            names[index] = Some(name);
+            continue;
+        }
+        let mut taken: Vec<Name> = names.iter().flatten().cloned().collect();
+        // The same name again is what an earlier import made of it.
+        let plain = legal(foreign, &taken);
+        taken.extend(there.iter().filter(|other| other.collides(&plain) && **other != plain).cloned());
+        names[index] = Some(legal(foreign, &taken));
+    }
+    names.into_iter().flatten().collect()
+}
+
+fn select(entries: Vec<Entry>, names: Vec<Name>, wanted: &[String]) -> Result<Vec<(Entry, Name)>> {
+    let all: Vec<(Entry, Name)> = entries.into_iter().zip(names).collect();
+    let is_named = |(entry, name): &(Entry, Name), word: &str| entry.foreign.name == word || name.as_str() == word;
+    let unknown = wanted.iter().filter(|word| !all.iter().any(|one| is_named(one, word)));
+    let sentences: Vec<String> = unknown
+        .map(|word| unknown_name("server", word, all.iter().map(|(entry, _)| entry.foreign.name.as_str())))
+        .collect();
+    if !sentences.is_empty() {
+        return Err(UnknownSelection(sentences).into());
+    }
+    Ok(all.into_iter().filter(|one| wanted.is_empty() || wanted.iter().any(|word| is_named(one, word))).collect())
+}
+
+fn translate(
+    entry: &Entry,
+    name: &Name,
+    sources: &[Source],
+    stand: &Stand,
+    store: &Store<'_>,
+) -> Result<Translated, crate::config::import::Unread> {
+    let source = &sources[entry.source];
+    let project = stand.project.as_ref().and_then(|project| project.root.to_str());
+    let workspace = if entry.scope == Scope::Local { project } else { source.workspace.as_deref() };
+    let none: &[Input] = &[];
+    let inputs = if let State::Read(found) = &source.state { &found.inputs } else { none };
+    let context = Context {
+        directory: source.path.parent().and_then(std::path::Path::to_str),
+        workspace,
+        inputs,
+        is_taken: &|secret, value| store.is_taken(secret, value, name),
+    };
+    let translated = entry.foreign.translate(name.as_str(), &context)?;
+    store.planned.borrow_mut().extend(translated.wanted.iter().map(|wanted| wanted.secret.clone()));
+    Ok(translated)
+}
+
+/// The secrets that there are, and those that this import makes.
+struct Store<'a> {
+    config: &'a std::path::Path,
+    known: Secrets,
+    planned: RefCell<Vec<String>>,
+}
+
+impl Store<'_> {
+    /// Whether a name is that of another secret: also of one above or below it, as a secret holds no others.
+    fn is_taken(&self, name: &str, value: Option<&Value>, server: &Name) -> bool {
+        let planned = self.planned.borrow();
+        let mut names = self.known.all.iter().map(|secret| &secret.name).chain(planned.iter());
+        let is_above = |one: &str, other: &str| other.strip_prefix(one).is_some_and(|rest| rest.starts_with('.'));
+        if names.any(|other| is_above(name, other) || is_above(other, name)) {
+            return true;
+        }
+        match value {
+            Some(value) if self.known.find(name).is_some() => {
+                !secrets::holds(self.config, name, value, server.as_str()).unwrap_or(false)
+            }
+            Some(_) | None => false,
+        }
+    }
+}
+
+/// Adds a server to the plan, or finds that it is there already.
+fn place(plan: &mut Plan, entry: Entry, name: Name, mut translated: Translated) {
+    let Entry { source, scope, foreign } = entry;
+    let remarks = translated.remarks.drain(..).map(|remark| (source, Some(name.clone()), remark));
+    let remarks: Vec<_> = remarks.collect();
+    let is_it = |known: &&mut Planned| known.name == name;
+    if let Some(known) = plan.servers.iter_mut().find(is_it) {
+        if is_same(&known.translated, &translated) {
+            known.also.push(Copy { source, scope, foreign });
+            return;
+        }
+        let line = foreign.place.line;
+        known.action = Action::Conflict(format!("another file has it, too, and not the same (line {line}): import one of the two files alone"));
+        known.also.push(Copy { source, scope, foreign });
+        return;
+    }
+    plan.remarks.extend(remarks);
+    plan.servers.push(Planned { name, foreign, source, scope, translated, action: Action::Add, also: Vec::new() });
+}
+
+fn is_same(one: &Translated, other: &Translated) -> bool {
+    let values = |one: &Translated, other: &Translated| {
+        one.wanted.len() == other.wanted.len()
+            && one.wanted.iter().zip(&other.wanted).all(|(one, other)| {
+                let is_same_value = match (&one.value, &other.value) {
+                    (Some(one), Some(other)) => one.is_same(other),
+                    (None, None) => true,
+                    (Some(_), None) | (None, Some(_)) => false,
+                };
+                one.secret == other.secret && one.file == other.file && is_same_value
+            })
+    };
+    one.table.to_string() == other.table.to_string() && values(one, other)
+}
+
+/// Says of each server what becomes of it: compared with what is there, and tried alone.
+fn judge(
+    plan: &mut Plan,
+    options: &cli::Import,
+    sources: &[Source],
+    stand: &Stand,
+    target: &Target,
+    there: &Document,
+) -> Result<()> {
+    let mut judged = Vec::new();
+    for mut planned in plan.servers.drain(..) {
+        let name = planned.name.as_str();
+        let is_there = there.has(&["servers", name]);
+        if matches!(planned.action, Action::Conflict(_)) {
+        } else if let Some(path) = stand.drop_in(name) {
+            let path = path.display();
+            planned.action = Action::Conflict(format!("it is declared in {path}, which squire only reads"));
+        } else if is_there && is_declared_so(there, &planned, target) {
+            planned.action = Action::Same;
+        } else if is_there && !options.replace {
+            let path = target.path.display();
+            planned.action = Action::Conflict(format!(
+                "another one is in {path} already: --replace gives it this definition, --server NAME takes others alone"
+            ));
+        } else {
+            let mut after = there.clone();
+            let tried = add::write(&mut after, name, &planned.translated.table, target);
+            let wrong = match tried {
+                Ok(()) => new_problems(stand, target, there, &after)?,
+                Err(unfit) => {
+                    let path = target.path.display();
+                    planned.action = Action::Conflict(format!("{path}: {unfit}"));
+                    Vec::new()
+                }
+            };
+            if let Some(first) = wrong.into_iter().next() {
+                let message = format!("{}: {}", planned.foreign.name, first.message);
+                let path = sources[planned.source].path.clone();
+                plan.problems.push(Problem { path, place: planned.foreign.place, message, help: first.help });
+                continue;
+            }
+            if is_there && !matches!(planned.action, Action::Conflict(_)) {
+                planned.action = Action::Replace;
+            }
+        }
+        judged.push(planned);
+    }
+    plan.servers = judged;
+    Ok(())
+}
+
+/// Whether the file says the same of the server, however it is written.
+fn is_declared_so(there: &Document, planned: &Planned, target: &Target) -> bool {
+    let name = planned.name.as_str();
+    let mut alone = Document::parse("").ok();
+    let written = alone.as_mut().map(|alone| alone.insert(["servers", name], &planned.translated.table));
+    let (Some(alone), Some(Ok(()))) = (alone, written) else { return false };
+    let of = |document: &Document| {
+        let (declarations, _) = config::read(document.text().as_bytes(), &target.path, LayerKind::User);
+        declarations.servers.into_iter().find(|server| server.name == planned.name)
+    };
+    match (of(there), of(&alone)) {
+        (Some(one), Some(other)) => {
+            let is_off = |server: &config::Declaration| server.disabled.as_ref().is_some_and(|off| off.value);
+            // One that is switched off here stays so: what it is is the same.
+            canonical(&one) == canonical(&other) && (is_off(&one) || !is_off(&other))
+        }
+        _ => false,
+    }
+}
+
+/// The profiles that selections of files become, where the file has a place for them.
+fn selections(plan: &mut Plan, sources: &[Source], target: &Target, there: &Document) {
+    for (index, source) in sources.iter().enumerate() {
+        let State::Read(found) = &source.state else { continue };
+        for profile in &found.profiles {
+            let (table, left) = profile_of(profile, plan);
+            let reason = if target.layer != LayerKind::User {
+                Some("the local layer has no profiles".to_owned())
+            } else if there.has(&["profiles", &profile.name]) || plan.profiles.iter().any(|(name, _)| *name == profile.name) {
+                Some("a profile of the name is there already".to_owned())
+            } else if table.is_none() {
+                Some(format!("none of its servers is imported: {}", left.join(", ")))
+            } else {
+                None
+            };
+            if let Some(reason) = reason {
+                let sentence = format!("what the agent {:?} sees is left away: {reason}", profile.name);
+                plan.remarks.push((index, None, Remark { place: profile.place, sentence }));
+            } else if let Some(table) = table {
+                plan.profiles.push((profile.name.clone(), table));
+            }
+        }
+    }
+}
+
+fn profile_of(profile: &Profile, plan: &Plan) -> (Option<Table>, Vec<String>) {
+    let (mut servers, mut tools, mut left) = (toml_edit::Array::new(), toml_edit::InlineTable::new(), Vec::new());
+    for (foreign, allow, deny) in &profile.servers {
+        let Some(planned) = plan.servers.iter().find(|planned| planned.foreign.name == *foreign) else {
+            left.push(foreign.clone());
+            continue;
+        };
+        servers.push(planned.name.as_str());
+        let mut filter = toml_edit::InlineTable::new();
+        if !allow.iter().any(|tool| tool == "*") {
+            filter.insert("allow", allow.iter().map(String::as_str).collect::<toml_edit::Array>().into());
+        }
+        if !deny.is_empty() {
+            filter.insert("deny", deny.iter().map(String::as_str).collect::<toml_edit::Array>().into());
+        }
+        if !filter.is_empty() {
+            tools.insert(planned.name.as_str(), filter.into());
+        }
+    }
+    if servers.is_empty() {
+        return (None, left);
+    }
+    let mut table = Table::new();
+    table.insert("servers", toml_edit::value(servers));
+    if !tools.is_empty() {
+        table.insert("tools", toml_edit::value(tools));
+    }
+    (Some(table), left)
+}
