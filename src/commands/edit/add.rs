@@ -76,7 +76,8 @@ pub fn run(options: &cli::Add, environment: &Environment) -> Result<Exit> {
         target.path.display()
     ));
     let mut remaining = keep_secrets(&stand, definitions, environment, output)?;
-    remaining.extend(ask_for_approval(&names, environment, output)?);
+    let unasked = ask_for_approval(&names, environment, output)?;
+    remaining.extend(unasked.iter().map(|name| format!("squire approve {name}")));
     if !remaining.is_empty() {
         output.notice(&format!("what remains:\n  {}", remaining.join("\n  ")));
     }
@@ -108,7 +109,12 @@ fn refuse_existing(
 }
 
 /// Writes a definition: as a new table, or over that of the one that is there.
-pub(super) fn write(document: &mut Document, name: &str, table: &Table, target: &Target) -> Result<(), Unfit> {
+pub(super) fn write(
+    document: &mut Document,
+    name: &str,
+    table: &Table,
+    target: &Target,
+) -> Result<(), Unfit> {
     let mut table = table.clone();
     if target.layer != LayerKind::Project {
         table.insert("trust", Item::Value("community".into()));
@@ -198,11 +204,14 @@ fn keep(stand: &Stand, name: &Name, wanted: Wanted, terminal: &mut Terminal, out
     Ok(true)
 }
 
-/// Asks once for all of them, as `squire approve` does. Gives the commands that remain.
-pub(super) fn ask_for_approval(names: &[String], environment: &Environment, output: Output) -> Result<Vec<String>> {
-    let command = |name: &String| format!("squire approve {name}");
+/// Asks once for all of them, as `squire approve` does. Gives the names of those that could not be asked about.
+pub(super) fn ask_for_approval(
+    names: &[String],
+    environment: &Environment,
+    output: Output,
+) -> Result<Vec<String>> {
     if !approve::can_ask(environment) {
-        return Ok(names.iter().map(command).collect());
+        return Ok(names.to_vec());
     }
     let surroundings = Surroundings::find(environment)?;
     let declared = everything(&surroundings.layers, &surroundings.standings, &|transport: &Transport| {
@@ -220,7 +229,7 @@ pub(super) fn ask_for_approval(names: &[String], environment: &Environment, outp
             Ok(question) => questions.push(question),
             Err(error) => {
                 output.notice(&format!("{error:#}"));
-                remaining.push(command(name));
+                remaining.push(name.clone());
             }
         }
     }

@@ -24,7 +24,9 @@ pub fn is_credential(key: &'static str, name: Option<&str>, value: &str) -> bool
     // What is written as a reference is none in clear.
     let text = Text::parse(value).unwrap_or_else(|_| Text::plain(value));
     Field::of(key, name).holds_credential(&text)
-        || key == "args" && header(value).is_some_and(|(name, text)| Field::of("headers", Some(name)).holds_credential(&text))
+        || key == "args"
+            && header(value)
+                .is_some_and(|(name, text)| Field::of("headers", Some(name)).holds_credential(&text))
         || holds_user(value)
         || key == "env" && name.is_some_and(is_of_secret) && !is_plainly_none(value)
 }
@@ -39,7 +41,9 @@ pub(super) fn header(argument: &str) -> Option<(&str, Text)> {
     let (name, value) = argument.split_once(':').filter(|(name, _)| is_header(name))?;
     let is_one = name.eq_ignore_ascii_case("authorization") || name.to_ascii_lowercase().ends_with("-key");
     let value = value.trim_start();
-    is_one.then(|| (name, Text::parse(value).unwrap_or_else(|_| Text::plain(value))))
+    // What the program puts in by itself is none in clear.
+    (is_one && !value.contains("${"))
+        .then(|| (name, Text::parse(value).unwrap_or_else(|_| Text::plain(value))))
 }
 
 fn is_of_secret(name: &str) -> bool {

@@ -191,8 +191,11 @@ impl Reading<'_> {
         for item in list_of(key, value, "names of variables")? {
             let name = item.get("name").unwrap_or(item);
             names.push(variable_of(key, name)?);
-            if let Some(source) = item.get("source").and_then(Tree::text).filter(|source| *source != "local") {
-                self.strings.remark(format!("`{key}`: the source {source:?} is left away: squire hands on its own variables"));
+            if let Some(source) = item.get("source").and_then(Tree::text).filter(|source| *source != "local")
+            {
+                self.strings.remark(format!(
+                    "`{key}`: the source {source:?} is left away: squire hands on its own variables"
+                ));
             }
         }
         self.append("inherit_env", names);
@@ -291,7 +294,9 @@ impl Reading<'_> {
             }
         };
         match unit.duration(number) {
-            Some(duration) => self.set(field, humantime::format_duration(duration).to_string().replace(' ', "")),
+            Some(duration) => {
+                self.set(field, humantime::format_duration(duration).to_string().replace(' ', ""))
+            }
             None => self.strings.remark(format!("`{key}` is left away: it is no time that squire can wait")),
         }
         Ok(())
@@ -301,7 +306,9 @@ impl Reading<'_> {
     fn untyped(&mut self, entry: &[Member]) {
         let meaning = |member: &Member| self.strings.dialect.meaning(&member.key);
         let is_typed = entry.iter().any(|member| meaning(member) == Some(Meaning::Transport));
-        let Some(address) = entry.iter().find(|member| meaning(member) == Some(Meaning::Address)) else { return };
+        let Some(address) = entry.iter().find(|member| meaning(member) == Some(Meaning::Address)) else {
+            return;
+        };
         if is_typed || address.key == "httpUrl" || self.table.contains_key("transport") {
             return;
         }
@@ -324,9 +331,8 @@ impl Reading<'_> {
         if self.table.contains_key("cwd") || !self.table.contains_key("command") {
             return;
         }
-        let is_relative = |word: &str| {
-            word.starts_with("./") || word.starts_with("../") || matches!(word, "." | "..")
-        };
+        let is_relative =
+            |word: &str| word.starts_with("./") || word.starts_with("../") || matches!(word, "." | "..");
         let program = self.table.get("command").and_then(Item::as_str).unwrap_or_default();
         let is_path = program.contains('/') && !program.starts_with(['/', '~', '$']);
         let words = self.table.get("args").and_then(Item::as_array);

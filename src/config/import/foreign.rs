@@ -143,7 +143,9 @@ impl Declared {
         let (kind, written) = &self.source;
         Some(match *kind {
             "env" => NewSource::Environment(Text::is_variable(written).then(|| written.to_string())?),
-            "file" => NewSource::File((written.starts_with('/') || written.starts_with("~/")).then(|| written.to_string())?),
+            "file" => NewSource::File(
+                (written.starts_with('/') || written.starts_with("~/")).then(|| written.to_string())?,
+            ),
             _ => NewSource::Value(Value::exactly(Zeroizing::new(written.as_bytes().to_vec())).ok()?),
         })
     }
@@ -179,7 +181,12 @@ pub struct Found {
 
 impl Found {
     /// Takes the entries of a table that holds servers by name. A name that comes twice spoils the file.
-    pub(super) fn add(&mut self, holder: &Tree, path: &[&str], dialect: &'static Dialect) -> Result<(), Unread> {
+    pub(super) fn add(
+        &mut self,
+        holder: &Tree,
+        path: &[&str],
+        dialect: &'static Dialect,
+    ) -> Result<(), Unread> {
         holder.refuse_twice()?;
         if !holder.is_table() {
             let shown = path.join(".");

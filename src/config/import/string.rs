@@ -35,7 +35,15 @@ pub(super) struct Strings<'a> {
 
 impl<'a> Strings<'a> {
     pub(super) fn new(server: &'a str, dialect: &'static Dialect, context: &'a Context<'a>) -> Self {
-        Self { server, dialect, context, at: NOWHERE, own: Vec::new(), wanted: Vec::new(), remarks: Vec::new() }
+        Self {
+            server,
+            dialect,
+            context,
+            at: NOWHERE,
+            own: Vec::new(),
+            wanted: Vec::new(),
+            remarks: Vec::new(),
+        }
     }
 }
 
@@ -51,7 +59,10 @@ impl Strings<'_> {
     }
 
     pub(super) fn remark(&mut self, sentence: impl Into<String>) {
-        self.remarks.push(Remark { place: self.at, sentence: sentence.into() });
+        let remark = Remark { place: self.at, sentence: sentence.into() };
+        if !self.remarks.contains(&remark) {
+            self.remarks.push(remark);
+        }
     }
 
     /// References and placeholders.
@@ -107,19 +118,27 @@ impl Strings<'_> {
             }
             Foreign::Variable(name, Some(default)) => format!("${{env:{name}:-{default}}}"),
             // What the program itself puts in, from a variable that the entry sets: mcp-remote does.
-            Foreign::Variable(name, None) if place.key == "args" && self.own.iter().any(|own| own == name) => {
-                self.remark(format!("{field}: `${{{name}}}` stays for the program itself, which has that variable"));
+            Foreign::Braces(name) if place.key == "args" && self.own.iter().any(|own| own == name) => {
+                self.remark(format!(
+                    "{field}: `${{{name}}}` stays for the program itself, which has that variable"
+                ));
                 format!("$${{{name}}}")
             }
-            Foreign::Variable(name, None) => format!("${{env:{name}}}"),
+            Foreign::Variable(name, None) | Foreign::Braces(name) => format!("${{env:{name}}}"),
             Foreign::Own(written) => written.to_owned(),
             Foreign::Plain(text) => text.to_owned(),
             Foreign::Workspace => self.workspace(&field),
+            Foreign::WorkspaceName => {
+                let name = self.context.workspace.and_then(|workspace| workspace.rsplit('/').next());
+                name.map_or_else(|| self.workspace(&field), |name| name.replace("${", "$${"))
+            }
             Foreign::Input(id) => self.input(id, place),
             Foreign::File(path) => self.file(path, before, place),
             Foreign::Asked(written) => {
                 if !self.dialect.is_readme {
-                    self.remark(format!("{field}: `{written}` is known to the other tool alone, and became a secret"));
+                    self.remark(format!(
+                        "{field}: `{written}` is known to the other tool alone, and became a secret"
+                    ));
                 }
                 let label = label_behind(before, place);
                 self.want(&label, place, None)
@@ -144,7 +163,9 @@ impl Strings<'_> {
         match input {
             Some(input) if !input.is_secret => {
                 if let Some(default) = &input.default {
-                    self.remark(format!("{field}: the input `{id}` became its default: nobody is asked here"));
+                    self.remark(format!(
+                        "{field}: the input `{id}` became its default: nobody is asked here"
+                    ));
                     return default.replace("${", "$${");
                 }
             }
@@ -176,7 +197,8 @@ impl Strings<'_> {
     /// Takes a secret in clear out; the scheme or the option before it stays.
     fn take(&mut self, text: &str, place: Place<'_>) -> String {
         let (start, end) = kept(text, place);
-        let (Some(before), Some(value), Some(behind)) = (text.get(..start), text.get(start..end), text.get(end..))
+        let (Some(before), Some(value), Some(behind)) =
+            (text.get(..start), text.get(start..end), text.get(end..))
         else {
             return text.to_owned();
         };
@@ -195,14 +217,24 @@ impl Strings<'_> {
         self.want_named(&name, place, value, None)
     }
 
-    fn want_named(&mut self, first: &str, place: Place<'_>, value: Option<Value>, file: Option<String>) -> String {
+    fn want_named(
+        &mut self,
+        first: &str,
+        place: Place<'_>,
+        value: Option<Value>,
+        file: Option<String>,
+    ) -> String {
         let is_input = !first.starts_with(&format!("{}.", self.server));
         let is_taken = |name: &String| {
             let is_wanted = self.wanted.iter().any(|wanted| wanted.secret == *name);
             (is_wanted && !is_input) || (self.context.is_taken)(name, value.as_ref())
         };
-        let mut names =
-            std::iter::once(first.to_owned()).chain((2..).map(|number| format!("{first}-{number}")));
+        // Where a secret has the name of the group, none can be in it.
+        let flat = first.replace('.', "-");
+        let mut names = std::iter::once(first.to_owned())
+            .chain((2..10).map(|number| format!("{first}-{number}")))
+            .chain(std::iter::once(flat.clone()))
+            .chain((2..).map(|number| format!("{flat}-{number}")));
         let secret = names.find(|name| !is_taken(name)).unwrap_or_else(|| first.to_owned());
         let reference = format!("${{secret:{secret}}}");
         // An input is asked for once, however often it is used.
@@ -266,7 +298,8 @@ fn secret_of_address(text: &str) -> Option<(usize, usize)> {
         let parameter = rest.split(['&', '#']).next()?;
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
         let start = at + 1 + name.len() + 1;
-        let without = [text.get(..start).unwrap_or_default(), text.get(start + value.len()..).unwrap_or_default()];
+        let without =
+            [text.get(..start).unwrap_or_default(), text.get(start + value.len()..).unwrap_or_default()];
         if !value.is_empty() && !credential::is_credential("url", None, &without.concat()) {
             found = found.or(Some((start, start + value.len())));
         }
@@ -288,11 +321,15 @@ fn label_behind(before: &str, place: Place<'_>) -> String {
 #[derive(Clone, Copy)]
 enum Foreign<'a> {
     Variable(&'a str, Option<&'a str>),
+    /// `${NAME}` and nothing more.
+    Braces(&'a str),
     /// It is one of squire's.
     Own(&'a str),
     /// It always stands for the same.
     Plain(&'a str),
     Workspace,
+    /// The last part of the workspace's path.
+    WorkspaceName,
     /// What an editor asks for, by its name.
     Input(&'a str),
     /// The content of a file.
@@ -337,9 +374,8 @@ fn reference<'a>(text: &'a str, place: Place<'_>, dialect: &Dialect) -> Option<(
 fn in_braces<'a>(inner: &'a str, whole: &'a str, dialect: &Dialect) -> Option<Foreign<'a>> {
     if dialect.has(Syntax::Editor) {
         match inner {
-            "workspaceFolder" | "workspaceRoot" | "workspaceFolderBasename" | "projectRoot" => {
-                return Some(Foreign::Workspace);
-            }
+            "workspaceFolder" | "workspaceRoot" | "projectRoot" => return Some(Foreign::Workspace),
+            "workspaceFolderBasename" => return Some(Foreign::WorkspaceName),
             "userHome" => return Some(Foreign::Variable("HOME", None)),
             "pathSeparator" | "/" => return Some(Foreign::Plain("/")),
             _ => {}
@@ -358,8 +394,12 @@ fn in_braces<'a>(inner: &'a str, whole: &'a str, dialect: &Dialect) -> Option<Fo
     };
     let named = inner.strip_prefix("env:").filter(|_| dialect.has(Syntax::Named));
     let braces = Some(inner).filter(|_| dialect.has(Syntax::Braces));
-    if let Some(variable) = named.or(braces).and_then(variable) {
-        return Some(variable);
+    match named.or(braces).and_then(variable) {
+        Some(Foreign::Variable(name, None)) if name == inner && !dialect.is_readme => {
+            return Some(Foreign::Braces(name));
+        }
+        None => {}
+        found => return found,
     }
     if dialect.is_readme {
         return Some(Foreign::Asked(whole));
@@ -369,8 +409,6 @@ fn in_braces<'a>(inner: &'a str, whole: &'a str, dialect: &Dialect) -> Option<Fo
     {
         return Some(Foreign::Input(id));
     }
-    // What an editor knows has a name, perhaps with a colon: `${command:…}`, `${config:…}`, `${file}`.
-    let is_of_editor = inner.starts_with(|c: char| c.is_ascii_alphabetic())
-        && inner.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '-' | '_'));
+    let is_of_editor = ["command:", "config:"].iter().any(|kind| inner.starts_with(kind));
     (dialect.has(Syntax::Editor) && is_of_editor).then_some(Foreign::Asked(whole))
 }

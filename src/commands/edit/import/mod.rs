@@ -13,7 +13,6 @@ use super::change::{change, difference, preview};
 use crate::cli::{self, ImportLayer, Layer};
 use crate::environment::Environment;
 use crate::exit::Exit;
-use crate::output::Output;
 use crate::secrets;
 
 /// Runs the command: 1 where something could not be taken, or a conflict kept everything from being written.
@@ -31,9 +30,9 @@ pub fn run(options: &cli::Import, environment: &Environment) -> Result<Exit> {
     let is_settled = plan.conflicts().next().is_none();
     let mut outcome = telling::Outcome::new(&plan, &sources, &target);
     let (before, after) = preview(&stand, &target, |document| write::declare(document, &plan, &target))?;
+    let diff = if is_settled { difference(&target, before.text(), after.text()) } else { String::new() };
     if options.dry_run {
-        let diff = if is_settled { difference(&target, before.text(), after.text()) } else { String::new() };
-        let text = if options.json { outcome.json(false) } else { outcome.text() + &diff };
+        let text = if options.json { outcome.json(false, &diff) } else { outcome.text() + &diff };
         output.data(&text)?;
         return Ok(exit(&plan));
     }
@@ -50,15 +49,14 @@ pub fn run(options: &cli::Import, environment: &Environment) -> Result<Exit> {
     if is_settled {
         let names: Vec<String> = plan.written().map(|planned| planned.name.to_string()).collect();
         // A script that reads JSON is asked nothing.
-        let approvals = if options.json {
-            names.iter().map(|name| format!("squire approve {name}")).collect()
-        } else {
-            super::add::ask_for_approval(&names, environment, Output::default())?
-        };
-        outcome.remaining.extend(approvals);
+        let approvals =
+            if options.json { names } else { super::add::ask_for_approval(&names, environment, output)? };
+        if !approvals.is_empty() {
+            outcome.remaining.push(format!("squire approve {}", approvals.join(" ")));
+        }
     }
     if options.json {
-        output.data(&outcome.json(is_settled && plan.written().next().is_some()))?;
+        output.data(&outcome.json(is_settled && !plan.is_empty(), &diff))?;
     } else if is_settled {
         outcome.tell_what_remains(output);
     }

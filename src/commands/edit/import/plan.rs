@@ -28,6 +28,8 @@ pub(super) struct Plan {
     /// Secrets that files declare by themselves.
     pub(super) secrets: Vec<(String, NewSource)>,
     pub(super) profiles: Vec<(String, Table)>,
+    /// The secrets that there are.
+    pub(super) known: Vec<String>,
 }
 
 /// A server that an entry becomes.
@@ -93,13 +95,20 @@ pub(super) fn plan(
     stand: &Stand,
     target: &Target,
 ) -> Result<Plan> {
-    let mut plan =
-        Plan { servers: Vec::new(), problems: Vec::new(), remarks: Vec::new(), secrets: Vec::new(), profiles: Vec::new() };
+    let known = Secrets::load(&stand.directories.config)?;
+    let mut plan = Plan {
+        servers: Vec::new(),
+        problems: Vec::new(),
+        remarks: Vec::new(),
+        secrets: Vec::new(),
+        profiles: Vec::new(),
+        known: known.all.iter().map(|secret| secret.name.clone()).collect(),
+    };
     let there = target.read()?;
     let entries = gather(sources, &mut plan);
     let names = names(&entries, &there);
     let entries = select(entries, names, &options.servers)?;
-    let store = Store { config: &stand.directories.config, known: Secrets::load(&stand.directories.config)?, planned: RefCell::default() };
+    let store = Store { config: &stand.directories.config, known, planned: RefCell::default() };
     for (entry, name) in entries {
         match translate(&entry, &name, sources, stand, &store) {
             Ok(translated) => place(&mut plan, entry, name, translated),
@@ -146,7 +155,9 @@ fn gather(sources: &mut [Source], plan: &mut Plan) -> Vec<Entry> {
     let format = |entry: &Entry| sources[entry.source].format.map(|format| format.name);
     let mut kept: Vec<Entry> = Vec::new();
     for entry in entries {
-        let same = kept.iter_mut().find(|known| format(known) == format(&entry) && known.foreign.name == entry.foreign.name);
+        let same = kept
+            .iter_mut()
+            .find(|known| format(known) == format(&entry) && known.foreign.name == entry.foreign.name);
         match same {
             Some(known) if entry.foreign.amends => known.foreign.amend(&entry.foreign),
             Some(known) if known.foreign.amends => {
@@ -155,11 +166,23 @@ fn gather(sources: &mut [Source], plan: &mut Plan) -> Vec<Entry> {
                 *known = whole;
             }
             // Both are the agent's: the nearer scope replaces the whole entry there.
-            Some(known) if sources[entry.source].is_own && sources[known.source].is_own && known.scope != entry.scope => {
+            Some(known)
+                if sources[entry.source].is_own
+                    && sources[known.source].is_own
+                    && known.scope != entry.scope =>
+            {
                 let is_nearer = entry.scope > known.scope;
                 let shadowed = if is_nearer { std::mem::replace(known, entry) } else { entry };
-                let sentence = format!("{} is not taken: the agent itself takes the one of the {} scope", shadowed.foreign.name, known.scope.as_str());
-                plan.remarks.push((shadowed.source, None, Remark { place: shadowed.foreign.place, sentence }));
+                let sentence = format!(
+                    "{} is not taken: the agent itself takes the one of the {} scope",
+                    shadowed.foreign.name,
+                    known.scope.as_str()
+                );
+                plan.remarks.push((
+                    shadowed.source,
+                    None,
+                    Remark { place: shadowed.foreign.place, sentence },
+                ));
             }
             Some(_) | None => kept.push(entry),
         }
@@ -170,8 +193,10 @@ fn gather(sources: &mut [Source], plan: &mut Plan) -> Vec<Entry> {
 /// The name of each entry here: legal ones first, so that each keeps its plain form (cases B06, B07). Entries of one name
 /// in several files are one server.
 fn names(entries: &[Entry], there: &Document) -> Vec<Name> {
-    let mut names: Vec<Option<Name>> = entries.iter().map(|entry| Name::parse(&entry.foreign.name).ok()).collect();
-    let there: Vec<Name> = there.keys(&["servers"]).iter().filter_map(|name| Name::parse(name).ok()).collect();
+    let mut names: Vec<Option<Name>> =
+        entries.iter().map(|entry| Name::parse(&entry.foreign.name).ok()).collect();
+    let there: Vec<Name> =
+        there.keys(&["servers"]).iter().filter_map(|name| Name::parse(name).ok()).collect();
     // Two legal ones may still be one to some agents.
     for index in 0..names.len() {
         let Some(name) = names[index].clone() else { continue };
@@ -201,7 +226,8 @@ fn names(entries: &[Entry], there: &Document) -> Vec<Name> {
 
 fn select(entries: Vec<Entry>, names: Vec<Name>, wanted: &[String]) -> Result<Vec<(Entry, Name)>> {
     let all: Vec<(Entry, Name)> = entries.into_iter().zip(names).collect();
-    let is_named = |(entry, name): &(Entry, Name), word: &str| entry.foreign.name == word || name.as_str() == word;
+    let is_named =
+        |(entry, name): &(Entry, Name), word: &str| entry.foreign.name == word || name.as_str() == word;
     let unknown = wanted.iter().filter(|word| !all.iter().any(|one| is_named(one, word)));
     let sentences: Vec<String> = unknown
         .map(|word| unknown_name("server", word, all.iter().map(|(entry, _)| entry.foreign.name.as_str())))
@@ -209,7 +235,10 @@ fn select(entries: Vec<Entry>, names: Vec<Name>, wanted: &[String]) -> Result<Ve
     if !sentences.is_empty() {
         return Err(UnknownSelection(sentences).into());
     }
-    Ok(all.into_iter().filter(|one| wanted.is_empty() || wanted.iter().any(|word| is_named(one, word))).collect())
+    Ok(all
+        .into_iter()
+        .filter(|one| wanted.is_empty() || wanted.iter().any(|word| is_named(one, word)))
+        .collect())
 }
 
 fn translate(
@@ -247,7 +276,8 @@ impl Store<'_> {
     fn is_taken(&self, name: &str, value: Option<&Value>, server: &Name) -> bool {
         let planned = self.planned.borrow();
         let mut names = self.known.all.iter().map(|secret| &secret.name).chain(planned.iter());
-        let is_above = |one: &str, other: &str| other.strip_prefix(one).is_some_and(|rest| rest.starts_with('.'));
+        let is_above =
+            |one: &str, other: &str| other.strip_prefix(one).is_some_and(|rest| rest.starts_with('.'));
         if names.any(|other| is_above(name, other) || is_above(other, name)) {
             return true;
         }
@@ -272,12 +302,22 @@ fn place(plan: &mut Plan, entry: Entry, name: Name, mut translated: Translated) 
             return;
         }
         let line = foreign.place.line;
-        known.action = Action::Conflict(format!("another file has it, too, and not the same (line {line}): import one of the two files alone"));
+        known.action = Action::Conflict(format!(
+            "another file has it, too, and not the same (line {line}): import one of the two files alone"
+        ));
         known.also.push(Copy { source, scope, foreign });
         return;
     }
     plan.remarks.extend(remarks);
-    plan.servers.push(Planned { name, foreign, source, scope, translated, action: Action::Add, also: Vec::new() });
+    plan.servers.push(Planned {
+        name,
+        foreign,
+        source,
+        scope,
+        translated,
+        action: Action::Add,
+        also: Vec::new(),
+    });
 }
 
 fn is_same(one: &Translated, other: &Translated) -> bool {
@@ -374,7 +414,9 @@ fn selections(plan: &mut Plan, sources: &[Source], target: &Target, there: &Docu
             let (table, left) = profile_of(profile, plan);
             let reason = if target.layer != LayerKind::User {
                 Some("the local layer has no profiles".to_owned())
-            } else if there.has(&["profiles", &profile.name]) || plan.profiles.iter().any(|(name, _)| *name == profile.name) {
+            } else if there.has(&["profiles", &profile.name])
+                || plan.profiles.iter().any(|(name, _)| *name == profile.name)
+            {
                 Some("a profile of the name is there already".to_owned())
             } else if table.is_none() {
                 Some(format!("none of its servers is imported: {}", left.join(", ")))
@@ -392,7 +434,8 @@ fn selections(plan: &mut Plan, sources: &[Source], target: &Target, there: &Docu
 }
 
 fn profile_of(profile: &Profile, plan: &Plan) -> (Option<Table>, Vec<String>) {
-    let (mut servers, mut tools, mut left) = (toml_edit::Array::new(), toml_edit::InlineTable::new(), Vec::new());
+    let (mut servers, mut tools, mut left) =
+        (toml_edit::Array::new(), toml_edit::InlineTable::new(), Vec::new());
     for (foreign, allow, deny) in &profile.servers {
         let Some(planned) = plan.servers.iter().find(|planned| planned.foreign.name == *foreign) else {
             left.push(foreign.clone());

@@ -45,10 +45,11 @@ pub(super) fn find(options: &cli::Import, stand: &Stand, environment: &Environme
                 return Err(WrongWords(format!("--as is for files, and {word} is an agent")).into());
             }
             Some(format) => own(format, stand, environment),
-            None => vec![named(word, wanted, stand, environment)?],
+            None => with_companions(named(word, wanted, stand, environment)?, stand, environment)?,
         };
         for source in found {
-            let is_known = |known: &Source| known.path == source.path || files::same_file(&known.path, &source.path);
+            let is_known =
+                |known: &Source| known.path == source.path || files::same_file(&known.path, &source.path);
             if !sources.iter().any(is_known) {
                 sources.push(source);
             }
@@ -85,7 +86,14 @@ fn own(format: &'static Format, stand: &Stand, environment: &Environment) -> Vec
         let workspace = matches!(file.home, Home::Project(_)).then(|| text(project.as_deref())).flatten();
         let root = text(project.as_deref());
         let state = state(format, &path, bytes, root.as_deref());
-        sources.push(Source { path, format: Some(format), scope: file.scope, is_own: true, workspace, state });
+        sources.push(Source {
+            path,
+            format: Some(format),
+            scope: file.scope,
+            is_own: true,
+            workspace,
+            state,
+        });
     }
     sources
 }
@@ -105,6 +113,18 @@ fn path_of(home: Home, environment: &Environment) -> Option<PathBuf> {
     }
 }
 
+/// A file with those beside it that its tool reads together with it.
+fn with_companions(source: Source, stand: &Stand, environment: &Environment) -> Result<Vec<Source>> {
+    let names = source.format.map_or(&[][..], |format| format.companions);
+    let is_whole = source.path.file_stem().is_some_and(|stem| stem == "project");
+    let beside: Vec<PathBuf> = names.iter().map(|name| source.path.with_file_name(name)).collect();
+    let mut sources = vec![source];
+    for path in beside.into_iter().filter(|path| is_whole && files::exists(path)) {
+        sources.push(named(&path.display().to_string(), None, stand, environment)?);
+    }
+    Ok(sources)
+}
+
 /// A file that was named.
 fn named(
     word: &str,
@@ -115,8 +135,14 @@ fn named(
     let path = files::plain(&environment.directory()?.join(word));
     let bytes = files::read_of_agent(&path);
     let project = stand.project.as_ref().and_then(|project| text(Some(&project.root)));
-    let mut source =
-        Source { path, format: wanted, scope: Scope::User, is_own: false, workspace: None, state: State::Absent };
+    let mut source = Source {
+        path,
+        format: wanted,
+        scope: Scope::User,
+        is_own: false,
+        workspace: None,
+        state: State::Absent,
+    };
     let bytes = match bytes {
         Ok(Some(bytes)) => bytes,
         Ok(None) => {
@@ -143,18 +169,28 @@ fn named(
         }
     }
     if let Some(format) = source.format {
-        (source.scope, source.is_own, source.workspace) = whose(format, &source.path, environment);
+        (source.scope, source.workspace) = whose(format, &source.path, environment);
+        source.is_own = match &source.workspace {
+            Some(_) => source.workspace == project && !format.own.is_empty(),
+            None => is_users(format, &source.path, environment),
+        };
         source.state = state(format, &source.path, Ok(Some(bytes)), project.as_deref());
     }
     Ok(source)
 }
 
+/// Whether an agent keeps it there for its user.
+fn is_users(format: &Format, path: &Path, environment: &Environment) -> bool {
+    let is_it = |home: Home| {
+        path_of(home, environment).is_some_and(|own| own == path || files::same_file(&own, path))
+    };
+    format.own.iter().any(|file| is_it(file.home))
+}
+
 /// Whose a named file is: the user's where an agent keeps it there, else that of the project that it lies in.
-fn whose(format: &Format, path: &Path, environment: &Environment) -> (Scope, bool, Option<String>) {
-    let is_users =
-        |home: Home| path_of(home, environment).is_some_and(|own| own == path || files::same_file(&own, path));
-    if format.own.iter().any(|file| is_users(file.home)) {
-        return (Scope::User, true, None);
+fn whose(format: &Format, path: &Path, environment: &Environment) -> (Scope, Option<String>) {
+    if is_users(format, path, environment) {
+        return (Scope::User, None);
     }
     let of_project = format.own.iter().find_map(|file| match file.home {
         Home::Project(relative) if path.ends_with(relative) => {
@@ -164,8 +200,8 @@ fn whose(format: &Format, path: &Path, environment: &Environment) -> (Scope, boo
     });
     let of_kaged = path.parent().filter(|parent| parent.ends_with(".kaged")).and_then(Path::parent);
     match of_project.or(of_kaged) {
-        Some(workspace) => (Scope::Project, of_project.is_some(), text(Some(workspace))),
-        None => (Scope::User, false, None),
+        Some(workspace) => (Scope::Project, text(Some(workspace))),
+        None => (Scope::User, None),
     }
 }
 

@@ -1,7 +1,6 @@
 //! What an import says: of each file, each server, what was not carried over, and what remains to be done. Never a value.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use serde_json::{Value, json};
 use squire_strategies::toml_key;
@@ -59,7 +58,7 @@ impl Outcome {
             }));
         }
         for planned in &plan.servers {
-            outcome.server(planned, sources);
+            outcome.server(planned, sources, &plan.known);
         }
         for name in &outcome.profiles {
             outcome.lines.push(format!("profile {name}: new"));
@@ -71,7 +70,8 @@ impl Outcome {
             outcome.lines.push("there is no server to import in what was looked at".into());
         }
         for (source, name, remark) in &plan.remarks {
-            let path = sources.get(*source).map(|source| source.path.display().to_string()).unwrap_or_default();
+            let path =
+                sources.get(*source).map(|source| source.path.display().to_string()).unwrap_or_default();
             let of = name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
             outcome.lines.push(format!("{path}:{}: {of}{}", remark.place.line, remark.sentence));
             outcome.notes.push(json!({
@@ -104,10 +104,11 @@ impl Outcome {
         }));
     }
 
-    fn server(&mut self, planned: &Planned, sources: &[Source]) {
+    fn server(&mut self, planned: &Planned, sources: &[Source], known: &[String]) {
         let Planned { name, foreign, source, scope, translated, action, also } = planned;
         let path = |source: usize| sources[source].path.display().to_string();
-        let called = if foreign.name == name.as_str() { String::new() } else { format!(", there {:?}", foreign.name) };
+        let called =
+            if foreign.name == name.as_str() { String::new() } else { format!(", there {:?}", foreign.name) };
         let mut line = format!("{name}{called} ({}:{}): ", path(*source), foreign.place.line);
         let (word, reason) = match action {
             Action::Add => ("add", None),
@@ -136,21 +137,24 @@ impl Outcome {
             };
             secrets.push(json!({ "name": wanted.secret, "field": wanted.field, "source": source }));
             if matches!(action, Action::Add | Action::Replace) {
+                let is_known = known.contains(&wanted.secret);
                 let told = match source {
+                    _ if is_known => "which is in secrets.toml already",
                     "value" => "its value goes into secrets.toml",
                     "file" => "the file that it names",
                     _ => "has no value yet",
                 };
                 self.lines.push(format!("  {}: the secret {}, {told}", wanted.field, wanted.secret));
                 let command = format!("squire secret set {}", wanted.secret);
-                if source == "wanted" && !self.remaining.contains(&command) {
+                if source == "wanted" && !is_known && !self.remaining.contains(&command) {
                     self.remaining.push(command);
                 }
             }
         }
         if reason.is_none() {
             self.removal.push(removal(&sources[*source], *scope, foreign));
-            self.removal.extend(also.iter().map(|copy| removal(&sources[copy.source], copy.scope, &copy.foreign)));
+            self.removal
+                .extend(also.iter().map(|copy| removal(&sources[copy.source], copy.scope, &copy.foreign)));
         }
         self.servers.push(json!({
             "name": name.as_str(),
@@ -175,10 +179,12 @@ impl Outcome {
         text
     }
 
-    pub(super) fn json(&self, is_written: bool) -> String {
+    /// The same for scripts.
+    pub(super) fn json(&self, is_written: bool, difference: &str) -> String {
         let document = json!({
             "target": self.target,
             "written": is_written,
+            "difference": difference,
             "sources": self.sources,
             "servers": self.servers,
             "profiles": self.profiles,
@@ -209,7 +215,11 @@ impl Outcome {
             match written.as_slice() {
                 [] => {}
                 [name] => output.notice(&format!("{name} is in {} now, and off until approved", self.target)),
-                names => output.notice(&format!("{} are in {} now, and off until approved", names.join(", "), self.target)),
+                names => output.notice(&format!(
+                    "{} are in {} now, and off until approved",
+                    names.join(", "),
+                    self.target
+                )),
             }
         }
     }
@@ -238,13 +248,12 @@ fn removal(source: &Source, scope: Scope, foreign: &Foreign) -> String {
     if foreign.path.len() < 2 {
         let is_alone = source.path.extension().is_some_and(|extension| extension != "kedi");
         let line = foreign.place.line;
-        return if is_alone { format!("rm {}", shell(&source.path)) } else { format!("delete `> mcp:` in line {line} of {path}") };
+        return if is_alone {
+            format!("delete {path}")
+        } else {
+            format!("delete `> mcp:` in line {line} of {path}")
+        };
     }
     let keys: Vec<String> = foreign.path.iter().map(|key| toml_key(key)).collect();
     format!("delete `{}` in {path}", keys.join("."))
-}
-
-fn shell(path: &Path) -> String {
-    let text = path.display().to_string();
-    shlex::try_quote(&text).map_or_else(|_| text.clone(), std::borrow::Cow::into_owned)
 }

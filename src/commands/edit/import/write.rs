@@ -30,11 +30,8 @@ struct Brought {
 /// Puts values and files into secrets.toml, in one step; they are in the plan no more. What is there already stays. Gives
 /// the names of those that are there now.
 pub(super) fn keep_secrets(plan: &mut Plan, stand: &Stand) -> Result<Vec<String>> {
-    let mut all: Vec<Brought> = plan
-        .secrets
-        .drain(..)
-        .map(|(name, source)| Brought { name, source, servers: Vec::new() })
-        .collect();
+    let mut all: Vec<Brought> =
+        plan.secrets.drain(..).map(|(name, source)| Brought { name, source, servers: Vec::new() }).collect();
     for planned in &mut plan.servers {
         if !matches!(planned.action, Action::Add | Action::Replace) {
             continue;
@@ -54,8 +51,11 @@ pub(super) fn keep_secrets(plan: &mut Plan, stand: &Stand) -> Result<Vec<String>
     }
     secrets::change(&stand.directories.config, |known: &Secrets, text| {
         let mut text = Zeroizing::new(text.to_owned());
-        for Brought { name, source, servers } in all.iter().filter(|brought| known.find(&brought.name).is_none()) {
-            text = secrets::set(&text, name, source, servers).with_context(|| format!("the secret {name}"))?;
+        for Brought { name, source, servers } in
+            all.iter().filter(|brought| known.find(&brought.name).is_none())
+        {
+            text =
+                secrets::set(&text, name, source, servers).with_context(|| format!("the secret {name}"))?;
         }
         Ok(text)
     })?;
@@ -68,5 +68,9 @@ pub(super) fn left_over(names: &[String], stand: &Stand) -> String {
         return "no server was written".into();
     }
     let file = Secrets::file(&stand.directories.config);
-    format!("no server was written; {} stays in {}, and another import uses it", names.join(", "), file.display())
+    format!(
+        "no server was written; {} stays in {}, and another import uses it",
+        names.join(", "),
+        file.display()
+    )
 }

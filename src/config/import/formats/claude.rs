@@ -13,6 +13,7 @@ pub(super) static FORMAT: Format = Format {
         OwnFile { home: Home::Variable("CLAUDE_CONFIG_DIR", "", ".claude.json"), scope: Scope::User },
         OwnFile { home: Home::Project(".mcp.json"), scope: Scope::Project },
     ],
+    companions: &[],
     paths: &["**/.mcp.json", "**/.claude.json"],
     looks_so: never,
     languages: &[Language::Json],
@@ -29,7 +30,9 @@ static DIALECT: Dialect = Dialect {
         ("oauth", Meaning::LeftAway("a plain remote server is direct, and the agent's own OAuth asks again")),
         (
             "headersHelper",
-            Meaning::LeftAway("a program that prints headers is a secret here: squire secret set NAME --command -- PROGRAM"),
+            Meaning::LeftAway(
+                "a program that prints headers is a secret here: squire secret set NAME --command -- PROGRAM",
+            ),
         ),
         ("alwaysAllow", Meaning::LeftAway(ASKS)),
     ],

@@ -15,6 +15,7 @@ pub(super) static FORMAT: Format = Format {
             scope: Scope::User,
         },
     ],
+    companions: &[],
     paths: &["**/claude_desktop_config.json"],
     looks_so: never,
     languages: &[Language::Json],

@@ -13,6 +13,7 @@ pub(super) static FORMAT: Format = Format {
         OwnFile { home: Home::Variable("CODEX_HOME", ".codex", "config.toml"), scope: Scope::User },
         OwnFile { home: Home::Project(".codex/config.toml"), scope: Scope::Project },
     ],
+    companions: &[],
     paths: &["**/.codex/config.toml"],
     looks_so: |tree| tree.get("mcp_servers").is_some(),
     languages: &[Language::Toml],
@@ -26,12 +27,26 @@ static DIALECT: Dialect = Dialect {
         ("startup_timeout_sec", Meaning::StartupTimeout(Unit::Seconds)),
         ("startup_timeout_ms", Meaning::StartupTimeout(Unit::Milliseconds)),
         ("tool_timeout_sec", Meaning::Timeout(Unit::Seconds)),
-        ("required", Meaning::LeftAway("`require` of a profile says so here, or squire launch --require NAME")),
+        (
+            "required",
+            Meaning::LeftAway("`require` of a profile says so here, or squire launch --require NAME"),
+        ),
         ("default_tools_approval_mode", Meaning::LeftAway(ASKS)),
         ("tools", Meaning::LeftAway(ASKS)),
-        ("scopes", Meaning::LeftAway("a plain remote server is direct, and the agent's own OAuth asks again")),
-        ("oauth_resource", Meaning::LeftAway("a plain remote server is direct, and the agent's own OAuth asks again")),
-        ("bearer_token", Meaning::LeftAway("Codex refuses it, too: squire secret set NAME, and auth = { type = \"bearer\", secret = \"NAME\" }")),
+        (
+            "scopes",
+            Meaning::LeftAway("a plain remote server is direct, and the agent's own OAuth asks again"),
+        ),
+        (
+            "oauth_resource",
+            Meaning::LeftAway("a plain remote server is direct, and the agent's own OAuth asks again"),
+        ),
+        (
+            "bearer_token",
+            Meaning::LeftAway(
+                "Codex refuses it, too: squire secret set NAME, and auth = { type = \"bearer\", secret = \"NAME\" }",
+            ),
+        ),
     ],
     references: &[],
     untyped: Untyped::Http,

@@ -9,7 +9,11 @@ use super::{Format, Home, Language, OwnFile, never};
 pub(super) static FORMAT: Format = Format {
     name: "copilot",
     title: "GitHub Copilot CLI",
-    own: &[OwnFile { home: Home::Variable("COPILOT_HOME", ".copilot", "mcp-config.json"), scope: Scope::User }],
+    own: &[OwnFile {
+        home: Home::Variable("COPILOT_HOME", ".copilot", "mcp-config.json"),
+        scope: Scope::User,
+    }],
+    companions: &[],
     paths: &["**/mcp-config.json"],
     looks_so: never,
     languages: &[Language::Json],
@@ -22,7 +26,10 @@ static DIALECT: Dialect = Dialect {
         ("tools", Meaning::Allow),
         ("timeout", Meaning::Timeout(Unit::Milliseconds)),
         ("isDefaultServer", Meaning::Nothing),
-        ("oauthClientId", Meaning::LeftAway("a plain remote server is direct, and the agent's own OAuth asks again")),
+        (
+            "oauthClientId",
+            Meaning::LeftAway("a plain remote server is direct, and the agent's own OAuth asks again"),
+        ),
     ],
     references: &[Syntax::Braces],
     untyped: Untyped::Http,

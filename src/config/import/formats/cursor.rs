@@ -13,6 +13,7 @@ pub(super) static FORMAT: Format = Format {
         OwnFile { home: Home::User(".cursor/mcp.json"), scope: Scope::User },
         OwnFile { home: Home::Project(".cursor/mcp.json"), scope: Scope::Project },
     ],
+    companions: &[],
     paths: &["**/.cursor/mcp.json"],
     looks_so: never,
     languages: &[Language::Json],

@@ -13,6 +13,7 @@ pub(super) static FORMAT: Format = Format {
         OwnFile { home: Home::Variable("GEMINI_CLI_HOME", "", ".gemini/settings.json"), scope: Scope::User },
         OwnFile { home: Home::Project(".gemini/settings.json"), scope: Scope::Project },
     ],
+    companions: &[],
     paths: &["**/.gemini/settings.json", "**/gemini-extension.json"],
     looks_so: |tree| {
         let servers = tree.get("mcpServers").map(Tree::members).unwrap_or_default();
@@ -23,7 +24,8 @@ pub(super) static FORMAT: Format = Format {
     remove: Some(|name, scope| Some(format!("gemini mcp remove -s {} {}", scope.as_str(), quoted(name)))),
 };
 
-const OAUTH: Meaning = Meaning::LeftAway("a plain remote server is direct, and the agent's own OAuth asks again");
+const OAUTH: Meaning =
+    Meaning::LeftAway("a plain remote server is direct, and the agent's own OAuth asks again");
 
 static DIALECT: Dialect = Dialect {
     fields: &[
@@ -48,7 +50,8 @@ fn read(tree: &Tree, _: Option<&str>) -> Result<Found, Unread> {
     if let Some(allowed) = lists.get("allowed").filter(|allowed| !allowed.items().is_empty()) {
         let names = allowed.texts();
         let others: Vec<String> = found.servers.iter().map(|server| server.name.clone()).collect();
-        let others: Vec<&str> = others.iter().map(String::as_str).filter(|name| !names.contains(name)).collect();
+        let others: Vec<&str> =
+            others.iter().map(String::as_str).filter(|name| !names.contains(name)).collect();
         found.switch_off(&others, allowed.place);
     }
     Ok(found)

@@ -10,6 +10,7 @@ pub(super) static FORMAT: Format = Format {
     name: "kaged",
     title: "kaged",
     own: &[],
+    companions: &["project.local.yaml", "local.toml"],
     paths: &["**/.kaged/*.yaml", "**/.kaged/*.yml", "**/.kaged/*.toml"],
     looks_so: |tree| {
         let servers = tree.get("mcp").map(Tree::members).unwrap_or_default();
@@ -36,10 +37,11 @@ fn read(tree: &Tree, _: Option<&str>) -> Result<Found, Unread> {
         let holder = holder.get("servers").filter(|servers| servers.is_table()).unwrap_or(holder);
         found.add(holder, &["mcp"], &DIALECT)?;
     }
+    // The files beside the project's own change what that declares.
+    let is_project = tree.get("project").is_some() || tree.get("primary").is_some();
     for foreign in &mut found.servers {
         filter(foreign);
-        let has = |key: &str| foreign.entry.iter().any(|member| member.key == key);
-        foreign.amends = !has("command") && !has("url");
+        foreign.amends = !is_project;
     }
     for secret in tree.get("secrets").map(Tree::members).unwrap_or_default() {
         declare(&secret.key, secret.place, &secret.value, &mut found);
@@ -75,7 +77,10 @@ fn filter(foreign: &mut Foreign) {
                 let glob = Tree { node: Node::Text(tool.to_owned()), place: part.place };
                 foreign.push("enabledTools", part.place, Node::List(vec![glob]));
             }
-            (key, _) => foreign.remark(part.place, format!("`tools.{key}` is no filter that squire knows, and is left away")),
+            (key, _) => foreign.remark(
+                part.place,
+                format!("`tools.{key}` is no filter that squire knows, and is left away"),
+            ),
         }
     }
 }
@@ -83,17 +88,27 @@ fn filter(foreign: &mut Foreign) {
 /// A secret: a string, or a table with its source; others are groups.
 fn declare(name: &str, place: crate::config::Place, value: &Tree, found: &mut Found) {
     if let Some(text) = value.text() {
-        found.secrets.push(Declared { name: name.to_owned(), place, source: ("value", text.to_owned().into()) });
+        found.secrets.push(Declared {
+            name: name.to_owned(),
+            place,
+            source: ("value", text.to_owned().into()),
+        });
         return;
     }
     for source in ["env", "file", "value"] {
         if let Some(text) = value.get(source).and_then(Tree::text) {
-            found.secrets.push(Declared { name: name.to_owned(), place, source: (source, text.to_owned().into()) });
+            found.secrets.push(Declared {
+                name: name.to_owned(),
+                place,
+                source: (source, text.to_owned().into()),
+            });
             return;
         }
     }
     let groups = value.members();
-    if groups.is_empty() || groups.iter().any(|member| !member.value.is_table() && member.value.text().is_none()) {
+    if groups.is_empty()
+        || groups.iter().any(|member| !member.value.is_table() && member.value.text().is_none())
+    {
         found.remark(place, format!("the secret {name:?} is left away: `env`, `file` or `value` was expected; squire secret set {name}"));
         return;
     }
@@ -107,7 +122,8 @@ fn select(name: &str, agent: &Tree, found: &mut Found) {
     if let Some(tools) = agent.get("tools") {
         let mut profile = Profile { name: name.to_owned(), place: tools.place, servers: Vec::new() };
         for (pattern, is_seen) in patterns(tools) {
-            let Some((server, tool)) = pattern.strip_prefix("mcp.").and_then(|rest| rest.split_once('.')) else {
+            let Some((server, tool)) = pattern.strip_prefix("mcp.").and_then(|rest| rest.split_once('.'))
+            else {
                 continue;
             };
             let known = profile.servers.iter().position(|(known, ..)| known == server);

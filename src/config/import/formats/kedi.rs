@@ -12,6 +12,7 @@ pub(super) static FORMAT: Format = Format {
     name: "kedi",
     title: "Kedi",
     own: &[],
+    companions: &[],
     paths: &["**/*.kedi"],
     looks_so: never,
     languages: &[Language::Kedi],
@@ -52,7 +53,10 @@ pub(super) fn tree(bytes: &[u8]) -> Result<Tree, Unread> {
         }
         let field = written.split_once(':').filter(|(key, _)| !key.is_empty() && !key.contains(' '));
         let Some((key, value)) = field else {
-            return Err(Unread::at(place(indentation), "a field of `> mcp:` was expected, as in `command: uv`"));
+            return Err(Unread::at(
+                place(indentation),
+                "a field of `> mcp:` was expected, as in `command: uv`",
+            ));
         };
         let begins = place(indentation + key.len() + 1);
         let value = Tree { node: self::value(value.trim()), place: begins };

@@ -30,6 +30,8 @@ pub struct Format {
     pub title: &'static str,
     /// Where an agent keeps its own; none of what is no agent.
     pub own: &'static [OwnFile],
+    /// What its tool reads together with a file of its, from beside it.
+    pub companions: &'static [&'static str],
     /// Globs over whole paths that only its files fit.
     paths: &'static [&'static str],
     /// Whether a tree can be nothing else.

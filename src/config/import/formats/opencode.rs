@@ -19,6 +19,7 @@ pub(super) static FORMAT: Format = Format {
         OwnFile { home: Home::Project(".opencode/opencode.json"), scope: Scope::Project },
         OwnFile { home: Home::Project(".opencode/opencode.jsonc"), scope: Scope::Project },
     ],
+    companions: &[],
     paths: &["**/opencode.json", "**/opencode.jsonc", "**/opencode/config.json"],
     looks_so: |tree| {
         let servers = tree.get("mcp").map(Tree::members).unwrap_or_default();
@@ -48,7 +49,8 @@ fn read(tree: &Tree, _: Option<&str>) -> Result<Found, Unread> {
     found.add(holder, &["mcp"], &DIALECT)?;
     // An entry with nothing but a switch changes one that another file has.
     for foreign in &mut found.servers {
-        foreign.amends = foreign.entry.iter().all(|member| matches!(member.key.as_str(), "enabled" | "timeout"));
+        foreign.amends =
+            foreign.entry.iter().all(|member| matches!(member.key.as_str(), "enabled" | "timeout"));
     }
     for pattern in tree.get("tools").map(Tree::members).unwrap_or_default() {
         let Some(is_seen) = pattern.value.flag() else { continue };
@@ -75,7 +77,10 @@ fn read(tree: &Tree, _: Option<&str>) -> Result<Found, Unread> {
     }
     let agents = tree.get("agent").map(Tree::members).unwrap_or_default();
     for agent in agents.iter().filter(|agent| agent.value.get("tools").is_some()) {
-        found.remark(agent.place, format!("the tools of the agent {:?} are left away: a profile can narrow tools here", agent.key));
+        found.remark(
+            agent.place,
+            format!("the tools of the agent {:?} are left away: a profile can narrow tools here", agent.key),
+        );
     }
     Ok(found)
 }

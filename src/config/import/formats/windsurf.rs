@@ -9,6 +9,7 @@ pub(super) static FORMAT: Format = Format {
     name: "windsurf",
     title: "Windsurf",
     own: &[OwnFile { home: Home::User(".codeium/windsurf/mcp_config.json"), scope: Scope::User }],
+    companions: &[],
     paths: &["**/windsurf*/mcp_config.json"],
     looks_so: |tree| {
         let servers = tree.get("mcpServers").map(Tree::members).unwrap_or_default();
@@ -19,12 +20,8 @@ pub(super) static FORMAT: Format = Format {
     remove: None,
 };
 
-static DIALECT: Dialect = Dialect {
-    fields: &[],
-    references: &[Syntax::Named],
-    untyped: Untyped::Http,
-    is_readme: false,
-};
+static DIALECT: Dialect =
+    Dialect { fields: &[], references: &[Syntax::Named], untyped: Untyped::Http, is_readme: false };
 
 fn read(tree: &Tree, _: Option<&str>) -> Result<Found, Unread> {
     super::mcp_servers(tree, &DIALECT)

@@ -10,6 +10,7 @@ pub(super) static FORMAT: Format = Format {
     name: "workstacean",
     title: "protoWorkstacean",
     own: &[],
+    companions: &[],
     paths: &["**/mcp-servers.d/*.yaml", "**/mcp-servers.d/*.yml"],
     looks_so: |tree| {
         tree.get("name").is_some() && (tree.get("command").is_some() || tree.get("url").is_some())
@@ -27,7 +28,9 @@ static DIALECT: Dialect = Dialect {
         ("trust", Meaning::LeftAway("nobody but you believes a server here: squire approve NAME")),
         (
             "grants",
-            Meaning::LeftAway("they are of another sandbox: here a server gets the variables and secrets that it names"),
+            Meaning::LeftAway(
+                "they are of another sandbox: here a server gets the variables and secrets that it names",
+            ),
         ),
     ],
     references: &[Syntax::Braces],
@@ -61,7 +64,10 @@ fn switched(mut foreign: Foreign, server: &Tree) -> Foreign {
     let trust = server.get("trust").and_then(Tree::text).unwrap_or("community");
     if server.get("enabled").is_none() && !matches!(trust, "builtin" | "trusted") {
         foreign.push("enabled", server.place, Node::Flag(false));
-        foreign.remark(server.place, "it is off there, as its trust is community and nobody enabled it: squire enable NAME");
+        foreign.remark(
+            server.place,
+            "it is off there, as its trust is community and nobody enabled it: squire enable NAME",
+        );
     }
     // An empty list of allowed tools allows all of them there.
     if server.get("allowedTools").is_some_and(|tools| tools.items().is_empty()) {

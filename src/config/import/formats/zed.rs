@@ -13,6 +13,7 @@ pub(super) static FORMAT: Format = Format {
         OwnFile { home: Home::Config("zed/settings.json"), scope: Scope::User },
         OwnFile { home: Home::Project(".zed/settings.json"), scope: Scope::Project },
     ],
+    companions: &[],
     paths: &["**/zed/settings.json", "**/.zed/settings.json"],
     looks_so: |tree| tree.get("context_servers").is_some(),
     languages: &[Language::Json],
@@ -43,7 +44,8 @@ fn read(tree: &Tree, _: Option<&str>) -> Result<Found, Unread> {
         !foreign.entry.iter().any(|member| matches!(member.key.as_str(), "command" | "url"))
     };
     for foreign in found.servers.extract_if(.., |foreign| is_of_extension(foreign)).collect::<Vec<_>>() {
-        let sentence = format!("{:?} is left away: it is part of an extension of Zed, which starts it", foreign.name);
+        let sentence =
+            format!("{:?} is left away: it is part of an extension of Zed, which starts it", foreign.name);
         found.remark(foreign.place, sentence);
     }
     for foreign in &mut found.servers {

@@ -66,10 +66,14 @@ mod tests {
     #[test]
     fn b15_b16_places_are_those_of_the_file() {
         let read = read("\u{feff}{ // note\r\n  \"a\": [1, \"x\",],\r\n  \"a\": null }".as_bytes()).unwrap();
-        let places: Vec<_> = read.members().iter().map(|member| (member.place.line, member.place.column)).collect();
+        let places: Vec<_> =
+            read.members().iter().map(|member| (member.place.line, member.place.column)).collect();
         assert_eq!(places, [(2, 3), (3, 3)]);
         let told = read.refuse_twice().unwrap_err();
-        assert_eq!((told.place.line, told.reason.as_str()), (3, "\"a\" is in line 2 already: take one of the two out"));
+        assert_eq!(
+            (told.place.line, told.reason.as_str()),
+            (3, "\"a\" is in line 2 already: take one of the two out")
+        );
     }
 
     #[test]
@@ -80,7 +84,11 @@ mod tests {
             ("\u{feff}{} {}", 1, 4, "this is no JSON: text cannot contain more than one json value"),
         ] {
             let told = super::read(text.as_bytes()).unwrap_err();
-            assert_eq!((told.place.line, told.place.column, told.reason.as_str()), (line, column, reason), "{text}");
+            assert_eq!(
+                (told.place.line, told.place.column, told.reason.as_str()),
+                (line, column, reason),
+                "{text}"
+            );
         }
         let deep = "[".repeat(200) + &"]".repeat(200);
         assert_eq!(super::read(deep.as_bytes()).unwrap_err().reason, "this nests deeper than 128");

@@ -127,7 +127,9 @@ impl Tree {
         match &self.node {
             Node::Null => Json::Null,
             Node::Flag(flag) => Json::Bool(*flag),
-            Node::Number(written) => written.parse::<Number>().map_or_else(|_| written.as_str().into(), Json::Number),
+            Node::Number(written) => {
+                written.parse::<Number>().map_or_else(|_| written.as_str().into(), Json::Number)
+            }
             Node::Text(text) => Json::String(text.clone()),
             Node::List(items) => items.iter().map(Tree::json).collect(),
             Node::Table(members) => {
@@ -155,8 +157,11 @@ pub(super) const NOWHERE: Place = Place { line: 0, column: 0 };
 
 /// The members of an object, which stand nowhere.
 pub(super) fn members_of(object: &Map<String, Json>) -> Vec<Member> {
-    let member =
-        |(key, value): (&String, &Json)| Member { key: key.clone(), place: NOWHERE, value: Tree::of_json(value) };
+    let member = |(key, value): (&String, &Json)| Member {
+        key: key.clone(),
+        place: NOWHERE,
+        value: Tree::of_json(value),
+    };
     object.iter().map(member).collect()
 }
 

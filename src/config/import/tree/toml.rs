@@ -23,7 +23,11 @@ fn members(table: &DeTable<'_>, lines: &Lines<'_>, depth: usize) -> Result<Vec<M
         let offset = key.span().start;
         found.push((
             offset,
-            Member { key: key.get_ref().to_string(), place: lines.place(offset), value: tree(value, lines, depth + 1)? },
+            Member {
+                key: key.get_ref().to_string(),
+                place: lines.place(offset),
+                value: tree(value, lines, depth + 1)?,
+            },
         ));
     }
     found.sort_by_key(|(offset, _)| *offset);
@@ -61,7 +65,8 @@ mod tests {
     #[test]
     fn b16_tables_come_in_the_order_of_the_file() {
         let read = read("\u{feff}[b]\r\nx = 1_0\r\n[a]\r\ny = [\"s\", 1.5, true]\r\n".as_bytes()).unwrap();
-        let keys: Vec<_> = read.members().iter().map(|member| (member.key.as_str(), member.place.line)).collect();
+        let keys: Vec<_> =
+            read.members().iter().map(|member| (member.key.as_str(), member.place.line)).collect();
         assert_eq!(keys, [("b", 1), ("a", 3)]);
         assert_eq!(read.json().to_string(), r#"{"b":{"x":10},"a":{"y":["s",1.5,true]}}"#);
     }
