@@ -52,7 +52,7 @@ fn an_imported_server_is_launched_and_called() {
     test.clone().args(["approve", "--digest", &digest, "own-server"]).any_stdout().success();
     let run = test.clone().args(["launch", "claude", "--server", "own-server"]).any_stderr().success();
     assert!(run.stderr.contains("claude gets 1 of 1: own-server"), "{}", run.stderr);
-    let text = run.agent_file("claude.json")["text"].as_str().unwrap().to_owned();
+    let text = run.agent_file("claude.json")["content"].as_str().unwrap().to_owned();
     let given: serde_json::Value = serde_json::from_str(&text).unwrap();
     let entry = &given["mcpServers"]["own-server"];
     let words = entry["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap());

@@ -3,8 +3,8 @@
 use squire_strategies::{Reference, Source, Text};
 use zeroize::Zeroizing;
 
-/// A value, or a string that one went into. It has neither `Debug`, `Display` nor serialisation, can't be cloned or
-/// compared, and is wiped from memory at its end. Only [`Value::expose`] shows it.
+/// A value, or a string that one went into. It has neither `Debug`, `Display` nor serialisation, can't be cloned, has no
+/// `==`, and is wiped from memory at its end. Only [`Value::expose`] shows it.
 #[must_use]
 #[derive(Default)]
 pub struct Value(Zeroizing<String>);

@@ -46,7 +46,8 @@ fn where_there_is_nothing_that_is_said() {
 #[test]
 fn b15_a_broken_file_fails_alone() {
     let broken = "{ \"mcpServers\": {\n  \"a\": { \"command\": \"a\", }, oops\n";
-    let told = "squire: <T>/project/.mcp.json:2:29: error: this is no JSON: unexpected word\n";
+    let told =
+        "squire: <T>/project/.mcp.json:2:29: error: this is no JSON: expected string for object property\n";
     let test = claude(ONE).write("project/.mcp.json", broken).any_stderr();
     let run = test.clone().code(1);
     assert!(run.stderr.contains(told), "{}", run.stderr);
@@ -147,16 +148,15 @@ fn b27_links() {
 
 #[test]
 fn what_a_file_is_can_be_said() {
-    let text = "{ \"mcpServers\": { \"a\": { \"command\": \"${env:X}/a\", \"args\": [\"${X}\"] } } }";
-    for (format, program, word) in [("cursor", "${env:X}/a", "$${X}"), ("claude", "$${env:X}/a", "${env:X}")]
-    {
+    let text = "{ \"mcpServers\": { \"a\": { \"command\": \"a\", \"args\": [\"${env:X}\", \"${X}\"] } } }";
+    for (format, one, other) in [("cursor", "${env:X}", "$${X}"), ("claude", "$${env:X}", "${env:X}")] {
         let run = Test::new()
             .write("project/a.txt", text)
             .args(["import", "a.txt", "--as", format])
             .any_stderr()
             .success();
         let expected =
-            format!("[servers.a]\ncommand = \"{program}\"\nargs = [\"{word}\"]\ntrust = \"community\"\n");
+            format!("[servers.a]\ncommand = \"a\"\nargs = [\"{one}\", \"{other}\"]\ntrust = \"community\"\n");
         assert_eq!(written(&run, FILE).as_deref(), Some(expected.as_str()));
     }
 }

@@ -70,7 +70,7 @@ fn json_says_all_of_it() {
             "profiles": [],
             "secrets": [],
             "notes": [{
-                "path": format!("<T>/{CLAUDE}"), "line": 1, "column": 77, "server": "a-b",
+                "path": format!("<T>/{CLAUDE}"), "line": 1, "column": 76, "server": "a-b",
                 "sentence": "`alwaysAllow` is left away: squire relaxes no agent's question before a tool is used",
             }],
             "problems": [],

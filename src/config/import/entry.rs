@@ -295,7 +295,7 @@ impl Reading<'_> {
         };
         match unit.duration(number) {
             Some(duration) => {
-                self.set(field, humantime::format_duration(duration).to_string().replace(' ', ""))
+                self.set(field, humantime::format_duration(duration).to_string().replace(' ', ""));
             }
             None => self.strings.remark(format!("`{key}` is left away: it is no time that squire can wait")),
         }

@@ -87,6 +87,5 @@ pub struct Context<'a> {
 
 impl Context<'_> {
     /// Of an entry that stands alone.
-    pub(crate) const NONE: Self =
-        Self { directory: None, workspace: None, inputs: &[], is_taken: &|_, _| false };
+    pub const NONE: Self = Self { directory: None, workspace: None, inputs: &[], is_taken: &|_, _| false };
 }

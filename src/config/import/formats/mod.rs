@@ -104,8 +104,8 @@ impl Format {
 
     fn fits(&self, path: &Path) -> bool {
         let options = MatchOptions { require_literal_separator: true, ..MatchOptions::new() };
-        let fits = |glob: &&str| Pattern::new(glob).is_ok_and(|glob| glob.matches_path_with(path, options));
-        self.paths.iter().any(|glob| fits(&glob))
+        let fits = |glob: &str| Pattern::new(glob).is_ok_and(|glob| glob.matches_path_with(path, options));
+        self.paths.iter().any(|glob| fits(glob))
     }
 }
 
