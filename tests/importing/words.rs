@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{CLAUDE, DOCS, FILE, ONE, claude};
-use crate::support::Test;
+use crate::support::{Place, Session, Test};
 
 #[test]
 fn words_that_can_not_be_meant() {
@@ -45,6 +45,22 @@ fn a_look_shows_the_plan_and_the_difference() {
         ))
         .unchanged()
         .success();
+}
+
+/// On a terminal all that was imported is shown, and asked for once.
+#[test]
+fn b94_on_a_terminal_it_asks_for_approval() {
+    for (key, state) in [(b"y\n", "on"), (b"n\n", "not-approved")] {
+        let test = claude(ONE);
+        let mut session = Session::start(test.clone(), test.command(), Place::Terminal);
+        session.until_shown("approve docs? [y/N]");
+        session.press(key);
+        let facts = session.finish().join("\n");
+        assert!(facts.contains("{\"exited\":0,\"foreground\":true} cooked"), "{facts}");
+        assert!(facts.contains("claude mcp remove -s user docs"), "{facts}");
+        let run = test.without_arguments().args(["list", "--json"]).any_stdout().success();
+        assert!(run.stdout.contains(&format!("\"state\": \"{state}\"")), "{}", run.stdout);
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use anyhow::Result;
-use squire_strategies::Name;
+use squire_strategies::{Name, Text};
 use toml_edit::Table;
 
 use super::super::add;
@@ -108,7 +108,8 @@ pub(super) fn plan(
     let entries = gather(sources, &mut plan);
     let names = names(&entries, &there);
     let entries = select(entries, names, &options.servers)?;
-    let store = Store { config: &stand.directories.config, known, planned: RefCell::default() };
+    let declared = plan.secrets.iter().map(|(name, _)| name.clone()).collect();
+    let store = Store { config: &stand.directories.config, known, planned: RefCell::new(declared) };
     for (entry, name) in entries {
         match translate(&entry, &name, sources, stand, &store) {
             Ok(translated) => place(&mut plan, entry, name, translated),
@@ -139,13 +140,19 @@ fn gather(sources: &mut [Source], plan: &mut Plan) -> Vec<Entry> {
         plan.problems.extend(found.unusable.drain(..).map(|unread| problem(&source.path, unread)));
         plan.remarks.extend(found.remarks.drain(..).map(|remark| (index, None, remark)));
         for secret in &found.secrets {
-            match secret.source() {
-                Some(new) => plan.secrets.push((secret.name.clone(), new)),
-                None => plan.remarks.push((index, None, Remark {
-                    place: secret.place,
-                    sentence: format!("the secret {:?} is left away: its source is none of squire's; squire secret set {}", secret.name, secret.name),
-                })),
-            }
+            let name = &secret.name;
+            let left = match secret.source().filter(|_| Text::is_secret(name)) {
+                Some(_) if plan.known.contains(name) => {
+                    "one of the name is in secrets.toml, and stays".to_owned()
+                }
+                Some(new) => {
+                    plan.secrets.push((name.clone(), new));
+                    continue;
+                }
+                None => format!("it is none that squire can have; squire secret set {name}"),
+            };
+            let sentence = format!("the secret {name:?} is left away: {left}");
+            plan.remarks.push((index, None, Remark { place: secret.place, sentence }));
         }
         for foreign in std::mem::take(&mut found.servers) {
             let scope = foreign.scope.unwrap_or(source.scope);

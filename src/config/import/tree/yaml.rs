@@ -168,11 +168,11 @@ mod tests {
 
     #[test]
     fn aliases_of_aliases_end() {
-        let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
-        for level in 1..20 {
+        let level = |level: usize| {
             let before = format!("*a{}", level - 1);
-            text += &format!("a{level}: &a{level} [{}]\n", vec![before; 9].join(", "));
-        }
+            format!("a{level}: &a{level} [{}]\n", vec![before; 9].join(", "))
+        };
+        let text = "a0: &a0 [x, x, x]\n".to_owned() + &(1..20).map(level).collect::<String>();
         assert!(super::read(text.as_bytes()).is_err());
     }
 }
