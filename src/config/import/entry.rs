@@ -7,6 +7,7 @@ use toml_edit::{InlineTable, Item, Table, Value as Toml};
 use super::dialect::{ANY, Dialect, Meaning, Unit, Untyped};
 use super::string::{Place, Strings};
 use super::tree::{Member, Node, Tree, Unread, members_of};
+use super::values::{flag_of, list_of, scalar_of, string_of, strings_of, table_of, variable_of};
 use super::{Context, Imported, Translated};
 
 /// The order in which the fields are written.
@@ -380,54 +381,4 @@ impl Reading<'_> {
             _ => Ok(()),
         }
     }
-}
-
-fn string_of<'a>(key: &str, value: &'a Tree) -> Result<&'a str, String> {
-    value.text().ok_or_else(|| format!("`{key}` wants a string"))
-}
-
-fn variable_of(key: &str, value: &Tree) -> Result<String, String> {
-    let name = value.text().filter(|name| Text::is_variable(name));
-    name.map(str::to_owned).ok_or_else(|| format!("`{key}` wants the name of an environment variable"))
-}
-
-fn flag_of(key: &str, value: &Tree) -> Result<bool, String> {
-    value.flag().ok_or_else(|| format!("`{key}` wants `true` or `false`"))
-}
-
-/// A string, or what other tools take for one.
-fn scalar_of(key: &str, value: &Tree) -> Result<String, String> {
-    match &value.node {
-        Node::Text(text) | Node::Number(text) => Ok(text.clone()),
-        Node::Flag(flag) => Ok(flag.to_string()),
-        Node::Null | Node::List(_) | Node::Table(_) => Err(format!("`{key}` wants a string")),
-    }
-}
-
-fn table_of<'a>(key: &str, value: &'a Tree, what: &str) -> Result<&'a [Member], String> {
-    match &value.node {
-        Node::Table(members) => Ok(members),
-        // As good as not written.
-        Node::Null => Ok(&[]),
-        Node::Flag(_) | Node::Number(_) | Node::Text(_) | Node::List(_) => {
-            Err(format!("`{key}` wants an object of {what}"))
-        }
-    }
-}
-
-fn list_of<'a>(key: &str, value: &'a Tree, what: &str) -> Result<&'a [Tree], String> {
-    match &value.node {
-        Node::List(items) => Ok(items),
-        Node::Null => Ok(&[]),
-        Node::Flag(_) | Node::Number(_) | Node::Text(_) | Node::Table(_) => {
-            Err(format!("`{key}` wants an array of {what}"))
-        }
-    }
-}
-
-fn strings_of<'a>(key: &str, value: &'a Tree) -> Result<Vec<&'a str>, String> {
-    list_of(key, value, "strings")?
-        .iter()
-        .map(|item| item.text().ok_or_else(|| format!("`{key}` wants an array of strings")))
-        .collect()
 }

@@ -11,11 +11,13 @@ mod entry;
 mod foreign;
 mod formats;
 mod names;
+mod reference;
 mod snippet;
 mod string;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod values;
 mod words;
 
 use toml_edit::Table;

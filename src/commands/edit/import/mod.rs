@@ -1,8 +1,11 @@
 //! `squire import`: the servers of agents and other tools, out of their own files, into the list. Everything is read and
 //! tried before anything is written; the files themselves are never touched.
 
+mod naming;
 mod plan;
+mod selections;
 mod sources;
+mod store;
 mod telling;
 mod write;
 

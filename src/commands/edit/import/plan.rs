@@ -9,13 +9,15 @@ use toml_edit::Table;
 use super::super::add;
 use super::super::change::new_problems;
 use super::super::place::{Stand, Target};
+use super::naming::{names, select};
+use super::selections::selections;
 use super::sources::{Source, State, problem};
+use super::store::Store;
 use crate::cli;
 use crate::config::edit::Document;
-use crate::config::import::{Context, Foreign, Input, Profile, Remark, Scope, Translated, legal};
+use crate::config::import::{Context, Foreign, Input, Remark, Scope, Translated};
 use crate::config::{self, LayerKind, Problem};
-use crate::resolve::{UnknownSelection, unknown_name};
-use crate::secrets::{self, NewSource, Secrets, Value};
+use crate::secrets::{NewSource, Secrets};
 use crate::trust::digest::canonical;
 
 /// Everything that would be done.
@@ -82,10 +84,10 @@ impl Plan {
 }
 
 /// An entry, with what it is of.
-struct Entry {
-    source: usize,
+pub(super) struct Entry {
+    pub(super) source: usize,
     scope: Scope,
-    foreign: Foreign,
+    pub(super) foreign: Foreign,
 }
 
 /// Makes the plan.
@@ -197,57 +199,6 @@ fn gather(sources: &mut [Source], plan: &mut Plan) -> Vec<Entry> {
     kept
 }
 
-/// The name of each entry here: legal ones first, so that each keeps its plain form (cases B06, B07). Entries of one name
-/// in several files are one server.
-fn names(entries: &[Entry], there: &Document) -> Vec<Name> {
-    let mut names: Vec<Option<Name>> =
-        entries.iter().map(|entry| Name::parse(&entry.foreign.name).ok()).collect();
-    let there: Vec<Name> =
-        there.keys(&["servers"]).iter().filter_map(|name| Name::parse(name).ok()).collect();
-    // Two legal ones may still be one to some agents.
-    for index in 0..names.len() {
-        let Some(name) = names[index].clone() else { continue };
-        let meets = |other: &Name| other.collides(&name) && *other != name;
-        if names[..index].iter().flatten().chain(&there).any(meets) {
-            names[index] = None;
-        }
-    }
-    for (index, entry) in entries.iter().enumerate() {
-        if names[index].is_some() {
-            continue;
-        }
-        let foreign = &entry.foreign.name;
-        let earlier = entries[..index].iter().position(|other| other.foreign.name == *foreign);
-        if let Some(name) = earlier.and_then(|earlier| names[earlier].clone()) {
-            names[index] = Some(name);
-            continue;
-        }
-        let mut taken: Vec<Name> = names.iter().flatten().cloned().collect();
-        // The same name again is what an earlier import made of it.
-        let plain = legal(foreign, &taken);
-        taken.extend(there.iter().filter(|other| other.collides(&plain) && **other != plain).cloned());
-        names[index] = Some(legal(foreign, &taken));
-    }
-    names.into_iter().flatten().collect()
-}
-
-fn select(entries: Vec<Entry>, names: Vec<Name>, wanted: &[String]) -> Result<Vec<(Entry, Name)>> {
-    let all: Vec<(Entry, Name)> = entries.into_iter().zip(names).collect();
-    let is_named =
-        |(entry, name): &(Entry, Name), word: &str| entry.foreign.name == word || name.as_str() == word;
-    let unknown = wanted.iter().filter(|word| !all.iter().any(|one| is_named(one, word)));
-    let sentences: Vec<String> = unknown
-        .map(|word| unknown_name("server", word, all.iter().map(|(entry, _)| entry.foreign.name.as_str())))
-        .collect();
-    if !sentences.is_empty() {
-        return Err(UnknownSelection(sentences).into());
-    }
-    Ok(all
-        .into_iter()
-        .filter(|one| wanted.is_empty() || wanted.iter().any(|word| is_named(one, word)))
-        .collect())
-}
-
 fn translate(
     entry: &Entry,
     name: &Name,
@@ -269,32 +220,6 @@ fn translate(
     let translated = entry.foreign.translate(name.as_str(), &context)?;
     store.planned.borrow_mut().extend(translated.wanted.iter().map(|wanted| wanted.secret.clone()));
     Ok(translated)
-}
-
-/// The secrets that there are, and those that this import makes.
-struct Store<'a> {
-    config: &'a std::path::Path,
-    known: Secrets,
-    planned: RefCell<Vec<String>>,
-}
-
-impl Store<'_> {
-    /// Whether a name is that of another secret: also of one above or below it, as a secret holds no others.
-    fn is_taken(&self, name: &str, value: Option<&Value>, server: &Name) -> bool {
-        let planned = self.planned.borrow();
-        let mut names = self.known.all.iter().map(|secret| &secret.name).chain(planned.iter());
-        let is_above =
-            |one: &str, other: &str| other.strip_prefix(one).is_some_and(|rest| rest.starts_with('.'));
-        if names.any(|other| is_above(name, other) || is_above(other, name)) {
-            return true;
-        }
-        match value {
-            Some(value) if self.known.find(name).is_some() => {
-                !secrets::holds(self.config, name, value, server.as_str()).unwrap_or(false)
-            }
-            Some(_) | None => false,
-        }
-    }
 }
 
 /// Adds a server to the plan, or finds that it is there already.
@@ -411,62 +336,4 @@ fn is_declared_so(there: &Document, planned: &Planned, target: &Target) -> bool 
         }
         _ => false,
     }
-}
-
-/// The profiles that selections of files become, where the file has a place for them.
-fn selections(plan: &mut Plan, sources: &[Source], target: &Target, there: &Document) {
-    for (index, source) in sources.iter().enumerate() {
-        let State::Read(found) = &source.state else { continue };
-        for profile in &found.profiles {
-            let (table, left) = profile_of(profile, plan);
-            let reason = if target.layer != LayerKind::User {
-                Some("the local layer has no profiles".to_owned())
-            } else if there.has(&["profiles", &profile.name])
-                || plan.profiles.iter().any(|(name, _)| *name == profile.name)
-            {
-                Some("a profile of the name is there already".to_owned())
-            } else if table.is_none() {
-                Some(format!("none of its servers is imported: {}", left.join(", ")))
-            } else {
-                None
-            };
-            if let Some(reason) = reason {
-                let sentence = format!("what the agent {:?} sees is left away: {reason}", profile.name);
-                plan.remarks.push((index, None, Remark { place: profile.place, sentence }));
-            } else if let Some(table) = table {
-                plan.profiles.push((profile.name.clone(), table));
-            }
-        }
-    }
-}
-
-fn profile_of(profile: &Profile, plan: &Plan) -> (Option<Table>, Vec<String>) {
-    let (mut servers, mut tools, mut left) =
-        (toml_edit::Array::new(), toml_edit::InlineTable::new(), Vec::new());
-    for (foreign, allow, deny) in &profile.servers {
-        let Some(planned) = plan.servers.iter().find(|planned| planned.foreign.name == *foreign) else {
-            left.push(foreign.clone());
-            continue;
-        };
-        servers.push(planned.name.as_str());
-        let mut filter = toml_edit::InlineTable::new();
-        if !allow.iter().any(|tool| tool == "*") {
-            filter.insert("allow", allow.iter().map(String::as_str).collect::<toml_edit::Array>().into());
-        }
-        if !deny.is_empty() {
-            filter.insert("deny", deny.iter().map(String::as_str).collect::<toml_edit::Array>().into());
-        }
-        if !filter.is_empty() {
-            tools.insert(planned.name.as_str(), filter.into());
-        }
-    }
-    if servers.is_empty() {
-        return (None, left);
-    }
-    let mut table = Table::new();
-    table.insert("servers", toml_edit::value(servers));
-    if !tools.is_empty() {
-        table.insert("tools", toml_edit::value(tools));
-    }
-    (Some(table), left)
 }
