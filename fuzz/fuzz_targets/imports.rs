@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 use squire::config::import::{Context, FORMATS, recognise};
 use squire::config::{LayerKind, edit::Document, read};
 
-/// The first byte chooses the format, and the second the language.
+// The first byte chooses the format, and the second the language.
 fuzz_target!(|data: &[u8]| {
     let [kind, language, bytes @ ..] = data else { return };
     let format = FORMATS[usize::from(*kind) % FORMATS.len()];
