@@ -360,7 +360,8 @@ proptest! {
         for format in FORMATS {
             for path in ["a.json", "a.toml", "a.yaml", "a.kedi"] {
                 if let Err(unread) = format.read(path.as_ref(), &bytes, Some("/p")) {
-                    let lines = text.lines().count() + 1;
+                    // YAML takes a return alone for a line's end, and its end of all may be in a line of its own.
+                    let lines = text.matches(['\n', '\r']).count() + 2;
                     prop_assert!((1..=lines).contains(&unread.place.line), "{}: {unread:?}", format.name);
                 }
             }
