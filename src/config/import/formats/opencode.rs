@@ -3,7 +3,7 @@
 //! tools (`SERVER_TOOL`) in `tools`.
 
 use super::super::dialect::{Dialect, Meaning, Syntax, Unit, Untyped};
-use super::super::foreign::{Found, Scope};
+use super::super::foreign::{Foreign, Found, Scope};
 use super::super::tree::{Node, Tree, Unread};
 use super::{Format, Home, Language, OwnFile};
 
@@ -52,28 +52,8 @@ fn read(tree: &Tree, _: Option<&str>) -> Result<Found, Unread> {
         foreign.amends =
             foreign.entry.iter().all(|member| matches!(member.key.as_str(), "enabled" | "timeout"));
     }
-    for pattern in tree.get("tools").map(Tree::members).unwrap_or_default() {
-        let Some(is_seen) = pattern.value.flag() else { continue };
-        for foreign in &mut found.servers {
-            let prefix: String = foreign
-                .name
-                .chars()
-                .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' })
-                .collect();
-            let of_server = pattern.key.strip_prefix(&prefix).and_then(|rest| rest.strip_prefix('_'));
-            match (of_server.or(pattern.key.strip_prefix("*_")), is_seen) {
-                // All of them: the server says nothing to the model.
-                (Some("*"), false) if of_server.is_some() => {
-                    foreign.take("enabled");
-                    foreign.push("enabled", pattern.place, Node::Flag(false));
-                }
-                (Some(glob), false) => {
-                    let glob = Tree { node: Node::Text(glob.to_owned()), place: pattern.place };
-                    foreign.push("disabledTools", pattern.place, Node::List(vec![glob]));
-                }
-                (Some(_), true) | (None, _) => {}
-            }
-        }
+    if let Some(tools) = tree.get("tools") {
+        found.servers.iter_mut().for_each(|foreign| filter(foreign, tools));
     }
     let agents = tree.get("agent").map(Tree::members).unwrap_or_default();
     for agent in agents.iter().filter(|agent| agent.value.get("tools").is_some()) {
@@ -83,4 +63,34 @@ fn read(tree: &Tree, _: Option<&str>) -> Result<Found, Unread> {
         );
     }
     Ok(found)
+}
+
+/// What the patterns over the names of all tools leave of one server's.
+fn filter(foreign: &mut Foreign, tools: &Tree) {
+    let legal = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
+    let prefix: String = foreign.name.chars().map(legal).collect();
+    let (mut seen, mut hidden, mut is_off) = (Vec::new(), Vec::new(), None);
+    for pattern in tools.members() {
+        let own = pattern.key.strip_prefix(&prefix).and_then(|rest| rest.strip_prefix('_'));
+        let Some(glob) = own.or(pattern.key.strip_prefix("*_")) else { continue };
+        let glob_at = || Tree { node: Node::Text(glob.to_owned()), place: pattern.place };
+        match pattern.value.flag() {
+            Some(false) if own == Some("*") => is_off = Some(pattern.place),
+            Some(false) => hidden.push(glob_at()),
+            Some(true) if own.is_some() => seen.push(glob_at()),
+            Some(true) | None => {}
+        }
+    }
+    match is_off {
+        // The server says nothing to the model.
+        Some(place) if seen.is_empty() => {
+            foreign.take("enabled");
+            foreign.push("enabled", place, Node::Flag(false));
+        }
+        Some(place) => foreign.push("enabledTools", place, Node::List(seen)),
+        None => {}
+    }
+    if let Some(first) = hidden.first().map(|first| first.place) {
+        foreign.push("disabledTools", first, Node::List(hidden));
+    }
 }
