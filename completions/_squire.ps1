@@ -35,6 +35,7 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             [CompletionResult]::new('call', 'call', [CompletionResultType]::ParameterValue, 'Call one tool of a server')
             [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Make a squire.toml to begin with')
             [CompletionResult]::new('add', 'add', [CompletionResultType]::ParameterValue, 'Add servers: from a command line, an address, or what a README shows')
+            [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Take over the servers that agents and other tools have, from their own files')
             [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Take a server out')
             [CompletionResult]::new('enable', 'enable', [CompletionResultType]::ParameterValue, 'Switch a server on that was switched off')
             [CompletionResult]::new('disable', 'disable', [CompletionResultType]::ParameterValue, 'Switch a server off')
@@ -144,6 +145,17 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Edit this file; without it the one where the entry lives')
             [CompletionResult]::new('--replace', '--replace', [CompletionResultType]::ParameterName, 'Give a server that is there a new definition; its filters and limits stay')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the difference, and write nothing')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'squire;import' {
+            [CompletionResult]::new('--layer', '--layer', [CompletionResultType]::ParameterName, 'Write into this file; without it into your squire.toml')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Take this server alone, by its name there or here; several append')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'What the files are, where that can''t be told: an agent''s name, kaged, workstacean or kedi')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print what would be written, and write nothing')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--replace', '--replace', [CompletionResultType]::ParameterName, 'Give servers that are there a new definition; their filters and limits stay where the new one has none')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break

@@ -52,6 +52,9 @@ _squire() {
             squire,gateway)
                 cmd="squire__subcmd__gateway"
                 ;;
+            squire,import)
+                cmd="squire__subcmd__import"
+                ;;
             squire,init)
                 cmd="squire__subcmd__init"
                 ;;
@@ -407,6 +410,32 @@ _squire() {
                     return 0
                     ;;
                 --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        squire__subcmd__import)
+            opts="-h --dry-run --json --layer --replace --server --as --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --layer)
+                    COMPREPLY=($(compgen -W "user local" -- "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -32,6 +32,7 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand call 'Call one tool of a server'
             cand init 'Make a squire.toml to begin with'
             cand add 'Add servers: from a command line, an address, or what a README shows'
+            cand import 'Take over the servers that agents and other tools have, from their own files'
             cand remove 'Take a server out'
             cand enable 'Switch a server on that was switched off'
             cand disable 'Switch a server off'
@@ -131,6 +132,16 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand --layer 'Edit this file; without it the one where the entry lives'
             cand --replace 'Give a server that is there a new definition; its filters and limits stay'
             cand --dry-run 'Print the difference, and write nothing'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'squire;import'= {
+            cand --layer 'Write into this file; without it into your squire.toml'
+            cand --server 'Take this server alone, by its name there or here; several append'
+            cand --as 'What the files are, where that can''t be told: an agent''s name, kaged, workstacean or kedi'
+            cand --dry-run 'Print what would be written, and write nothing'
+            cand --json 'Print JSON'
+            cand --replace 'Give servers that are there a new definition; their filters and limits stay where the new one has none'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }

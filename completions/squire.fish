@@ -36,6 +36,7 @@ complete -c squire -n "__fish_squire_needs_command" -f -a "tools" -d 'List the t
 complete -c squire -n "__fish_squire_needs_command" -f -a "call" -d 'Call one tool of a server'
 complete -c squire -n "__fish_squire_needs_command" -f -a "init" -d 'Make a squire.toml to begin with'
 complete -c squire -n "__fish_squire_needs_command" -f -a "add" -d 'Add servers: from a command line, an address, or what a README shows'
+complete -c squire -n "__fish_squire_needs_command" -f -a "import" -d 'Take over the servers that agents and other tools have, from their own files'
 complete -c squire -n "__fish_squire_needs_command" -f -a "remove" -d 'Take a server out'
 complete -c squire -n "__fish_squire_needs_command" -f -a "enable" -d 'Switch a server on that was switched off'
 complete -c squire -n "__fish_squire_needs_command" -f -a "disable" -d 'Switch a server off'
@@ -109,6 +110,14 @@ project\t'The project\'s squire.toml'"
 complete -c squire -n "__fish_squire_using_subcommand add" -l replace -d 'Give a server that is there a new definition; its filters and limits stay'
 complete -c squire -n "__fish_squire_using_subcommand add" -l dry-run -d 'Print the difference, and write nothing'
 complete -c squire -n "__fish_squire_using_subcommand add" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c squire -n "__fish_squire_using_subcommand import" -l layer -d 'Write into this file; without it into your squire.toml' -r -f -a "user\t'Your squire.toml'
+local\t'Your own servers for this project, which lie outside it'"
+complete -c squire -n "__fish_squire_using_subcommand import" -l server -d 'Take this server alone, by its name there or here; several append' -r
+complete -c squire -n "__fish_squire_using_subcommand import" -l as -d 'What the files are, where that can\'t be told: an agent\'s name, kaged, workstacean or kedi' -r
+complete -c squire -n "__fish_squire_using_subcommand import" -l dry-run -d 'Print what would be written, and write nothing'
+complete -c squire -n "__fish_squire_using_subcommand import" -l json -d 'Print JSON'
+complete -c squire -n "__fish_squire_using_subcommand import" -l replace -d 'Give servers that are there a new definition; their filters and limits stay where the new one has none'
+complete -c squire -n "__fish_squire_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c squire -n "__fish_squire_using_subcommand remove" -l layer -d 'Edit this file; without it the one where the entry lives' -r -f -a "user\t'Your squire.toml'
 local\t'Your own changes for this project, which lie outside it'
 project\t'The project\'s squire.toml'"

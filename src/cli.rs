@@ -3,6 +3,7 @@
 mod asking;
 mod edit;
 mod export;
+mod import;
 mod log;
 mod secret;
 mod status;
@@ -19,6 +20,7 @@ pub use edit::{
     Remove, Set, Switch,
 };
 pub use export::Export;
+pub use import::{Import, ImportLayer};
 pub use log::Log;
 pub use secret::{Secret, SecretAction, SecretCheck, SecretList, SecretRemove, SecretSet};
 pub use status::Status;
@@ -62,6 +64,8 @@ pub enum Command {
     Init(Init),
     /// Add servers: from a command line, an address, or what a README shows
     Add(Add),
+    /// Take over the servers that agents and other tools have, from their own files
+    Import(Import),
     /// Take a server out
     Remove(Remove),
     /// Switch a server on that was switched off
@@ -135,6 +139,7 @@ impl Command {
             | Self::Call(_)
             | Self::Init(_)
             | Self::Add(_)
+            | Self::Import(_)
             | Self::Remove(_)
             | Self::Enable(_)
             | Self::Disable(_)

@@ -73,6 +73,7 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         Command::Call(call) => commands::call::run(&call, &environment),
         Command::Init(init) => commands::edit::init::run(&init, &environment),
         Command::Add(add) => commands::edit::add::run(&add, &environment),
+        Command::Import(import) => commands::edit::import::run(&import, &environment),
         Command::Remove(remove) => commands::edit::remove::run(&remove, &environment),
         Command::Enable(switch) => commands::edit::switch::enable(&switch, &environment),
         Command::Disable(switch) => commands::edit::switch::disable(&switch, &environment),

@@ -34,6 +34,7 @@ mod generated;
 mod golden;
 #[cfg(target_os = "linux")]
 mod hostile_files;
+mod importing;
 mod inspecting;
 mod journal;
 mod json_page;

@@ -78,7 +78,7 @@ fn its_built_in_server_knows_the_launch() {
     let answer: Value = serde_json::from_str(answers.lines().nth(1).unwrap()).unwrap();
     assert_eq!(answer["result"]["structuredContent"]["agent"], "my-claude");
     let text = answer["result"]["content"][0]["text"].as_str().unwrap();
-    assert!(text.ends_with("\nb (stdio): mine"), "{text}");
+    assert!(text.ends_with("\nb (stdio): mine [delivered; the agent has not started it]"), "{text}");
 }
 
 #[test]

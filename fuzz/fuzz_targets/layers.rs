@@ -12,9 +12,14 @@ use squire::trust::digest::{canonical, digest};
 
 fuzz_target!(|data: &[u8]| {
     let Some((kind, bytes)) = data.split_first() else { return };
-    let layer =
-        [LayerKind::User, LayerKind::Project, LayerKind::Live, LayerKind::Local, LayerKind::Managed, LayerKind::DropIn]
-            [usize::from(*kind) % 5];
+    let layer = [
+        LayerKind::User,
+        LayerKind::Project,
+        LayerKind::Live,
+        LayerKind::Local,
+        LayerKind::Managed,
+        LayerKind::DropIn,
+    ][usize::from(*kind) % 6];
     let (declarations, problems) = read_as(bytes, layer);
     lie_in(bytes, &problems);
     if !bytes.starts_with(b"\xef\xbb\xbf") {

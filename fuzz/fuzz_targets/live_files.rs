@@ -16,7 +16,9 @@ fuzz_target!(|bytes: &[u8]| {
         for member in found {
             assert_eq!(whole.get(at).and_then(|servers| servers.get(&member.name)), Some(&member.value));
             assert!((1..=lines).contains(&member.position.0));
-            let (Ok(name), Some(entry)) = (Name::parse(&member.name), member.value.as_object()) else { continue };
+            let (Ok(name), Some(entry)) = (Name::parse(&member.name), member.value.as_object()) else {
+                continue;
+            };
             let Ok(imported) = of_entry_of_project(name.as_str(), entry, "fuzz") else { continue };
             assert!(imported.wanted.iter().all(|wanted| wanted.value.is_none()));
             let text = format!("[servers.{name}]\n{}", imported.table);

@@ -24,8 +24,9 @@ pub(crate) use json_schema::tests::table_as_json;
 pub(crate) use json_schema::{STRING, VARIABLE_NAME};
 pub use layers::{Layers, MANAGED_POLICY, Sources, Unusable, load, load_with, local_file, not_used_for};
 pub use live::unusable_server;
+pub(crate) use problem::Lines;
 pub use problem::{Place, Problem, Problems, nearest};
-pub(crate) use read::read_with;
+pub(crate) use read::{decode, read_with};
 pub use read::{read, read_drop_in};
 pub use read_server::is_address;
 pub use schema::{

@@ -15,20 +15,20 @@ pub struct Place {
 }
 
 /// Where the lines of a text begin, so that many offsets can be placed.
-pub(super) struct Lines<'a> {
+pub(crate) struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,
 }
 
 impl<'a> Lines<'a> {
     /// Finds the lines.
-    pub(super) fn of(text: &'a str) -> Self {
+    pub(crate) fn of(text: &'a str) -> Self {
         let after_newlines = text.match_indices('\n').map(|(newline, _)| newline + 1);
         Self { text, starts: std::iter::once(0).chain(after_newlines).collect() }
     }
 
     /// The position of a byte offset; one beyond the text is at its end.
-    pub(super) fn place(&self, offset: usize) -> Place {
+    pub(crate) fn place(&self, offset: usize) -> Place {
         let offset = offset.min(self.text.len());
         let line = self.starts.partition_point(|start| *start <= offset);
         let start = self.starts.get(line - 1).copied().unwrap_or_default();

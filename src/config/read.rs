@@ -62,7 +62,7 @@ pub(crate) fn read_with<Content: Default>(
     (content, reader.problems)
 }
 
-fn decode(bytes: &[u8]) -> Result<&str, (Place, String)> {
+pub(crate) fn decode(bytes: &[u8]) -> Result<&str, (Place, String)> {
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         return Err((Place { line: 1, column: 1 }, "this is UTF-16; squire reads UTF-8".into()));
     }

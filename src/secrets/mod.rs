@@ -21,7 +21,7 @@ pub use json_schema::json_schema;
 pub use memory::guard;
 pub use need::{Lack, of_declaration, used};
 pub use sources::{Secret, Secrets, Source};
-pub use store::change;
+pub use store::{change, holds};
 pub use value::Value;
 
 /// The largest value, in bytes: of a file, of a command's output, of stdin.

@@ -6,7 +6,8 @@ use anyhow::{Context, Result, ensure};
 use zeroize::Zeroizing;
 
 use super::Secrets;
-use super::sources::read;
+use super::sources::{read, value_in};
+use super::value::Value;
 use crate::config::Problems;
 use crate::files;
 
@@ -32,4 +33,18 @@ pub fn change(config: &Path, edit: impl FnOnce(&Secrets, &str) -> Result<Zeroizi
         Problems(problems)
     );
     file.finish(text.as_bytes(), 0o600).with_context(unwritable)
+}
+
+/// Whether the file itself holds this value for a secret, bound to no other server than this one.
+pub fn holds(config: &Path, name: &str, value: &Value, server: &str) -> Result<bool> {
+    let secrets = Secrets::load(config)?;
+    let is_for = |secret: &super::Secret| {
+        secret.servers.as_ref().is_none_or(|servers| servers.iter().any(|bound| bound.value == server))
+    };
+    if !secrets.find(name).is_some_and(is_for) {
+        return Ok(false);
+    }
+    let bytes = files::read_secret(&secrets.path, files::LIMIT)?.unwrap_or_default();
+    let found = value_in(&bytes, &secrets.path, name);
+    Ok(found.is_some_and(|found| found.is_same(value)))
 }

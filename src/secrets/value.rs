@@ -3,8 +3,8 @@
 use squire_strategies::{Reference, Source, Text};
 use zeroize::Zeroizing;
 
-/// A value, or a string that one went into. It has neither `Debug`, `Display` nor serialisation, can't be cloned or
-/// compared, and is wiped from memory at its end. Only [`Value::expose`] shows it.
+/// A value, or a string that one went into. It has neither `Debug`, `Display` nor serialisation, can't be cloned, has no
+/// `==`, and is wiped from memory at its end. Only [`Value::expose`] shows it.
 #[must_use]
 #[derive(Default)]
 pub struct Value(Zeroizing<String>);
@@ -56,6 +56,11 @@ impl Value {
             self.0 = larger;
         }
         self.0.push_str(piece);
+    }
+
+    /// Whether both are one value. There is no `==`: this is for an import that meets what it wrote before.
+    pub fn is_same(&self, other: &Self) -> bool {
+        *self.0 == *other.0
     }
 
     /// The value itself, for the program that is to have it and for nothing else.

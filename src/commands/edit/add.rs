@@ -61,7 +61,10 @@ pub fn run(options: &cli::Add, environment: &Environment) -> Result<Exit> {
             .for_each(|note| output.notice(&format!("{}: {note}", definition.name)));
     }
     change(&stand, &target, options.editing.dry_run, |document| {
-        definitions.iter().try_for_each(|definition| write(document, definition, &target)).map_err(Into::into)
+        let mut written = definitions
+            .iter()
+            .map(|Definition { name, imported }| write(document, name.as_str(), &imported.table, &target));
+        written.try_for_each(|written| written).map_err(Into::into)
     })?;
     if options.editing.dry_run {
         return Ok(Exit::DONE);
@@ -74,7 +77,8 @@ pub fn run(options: &cli::Add, environment: &Environment) -> Result<Exit> {
         target.path.display()
     ));
     let mut remaining = keep_secrets(&stand, definitions, environment, output)?;
-    remaining.extend(ask_for_approval(&names, environment, output)?);
+    let unasked = ask_for_approval(&names, environment, output)?;
+    remaining.extend(unasked.iter().map(|name| format!("squire approve {name}")));
     if !remaining.is_empty() {
         output.notice(&format!("what remains:\n  {}", remaining.join("\n  ")));
     }
@@ -106,9 +110,13 @@ fn refuse_existing(
 }
 
 /// Writes a definition: as a new table, or over that of the one that is there.
-fn write(document: &mut Document, definition: &Definition, target: &Target) -> Result<(), Unfit> {
-    let name = definition.name.as_str();
-    let mut table = definition.imported.table.clone();
+pub(super) fn write(
+    document: &mut Document,
+    name: &str,
+    table: &Table,
+    target: &Target,
+) -> Result<(), Unfit> {
+    let mut table = table.clone();
     if target.layer != LayerKind::Project {
         table.insert("trust", Item::Value("community".into()));
     }
@@ -170,12 +178,12 @@ fn shown(definitions: &[Definition]) -> Result<String, Unfit> {
 /// The secret of `auth`, which is wanted where nobody has said where its value comes from.
 fn bearer(table: &Table) -> Option<Wanted> {
     let secret = table.get("auth")?.as_inline_table()?.get("secret")?.as_str()?.to_owned();
-    Some(Wanted { secret, field: "auth".into(), value: None })
+    Some(Wanted { secret, field: "auth".into(), value: None, file: None })
 }
 
 /// Asks about one secret. `false` where its user has no value now.
 fn keep(stand: &Stand, name: &Name, wanted: Wanted, terminal: &mut Terminal, output: Output) -> Result<bool> {
-    let Wanted { secret, field, value } = wanted;
+    let Wanted { secret, field, value, .. } = wanted;
     let value = if let Some(value) = value {
         let question =
             format!("squire: {name}: {field} holds a secret: keep its value as {secret} in secrets.toml?");
@@ -197,11 +205,14 @@ fn keep(stand: &Stand, name: &Name, wanted: Wanted, terminal: &mut Terminal, out
     Ok(true)
 }
 
-/// Asks once for all of them, as `squire approve` does. Gives the commands that remain.
-fn ask_for_approval(names: &[String], environment: &Environment, output: Output) -> Result<Vec<String>> {
-    let command = |name: &String| format!("squire approve {name}");
+/// Asks once for all of them, as `squire approve` does. Gives the names of those that could not be asked about.
+pub(super) fn ask_for_approval(
+    names: &[String],
+    environment: &Environment,
+    output: Output,
+) -> Result<Vec<String>> {
     if !approve::can_ask(environment) {
-        return Ok(names.iter().map(command).collect());
+        return Ok(names.to_vec());
     }
     trial::offer(names, environment, output)?;
     let surroundings = Surroundings::find(environment)?;
@@ -220,7 +231,7 @@ fn ask_for_approval(names: &[String], environment: &Environment, output: Output)
             Ok(question) => questions.push(question),
             Err(error) => {
                 output.notice(&format!("{error:#}"));
-                remaining.push(command(name));
+                remaining.push(name.clone());
             }
         }
     }

@@ -116,6 +116,17 @@ pub(super) struct Told<'a> {
     pub(super) name: &'a str,
 }
 
+/// What an edit would come to: the text before and after it. Nothing is written or printed.
+pub(super) fn preview(
+    stand: &Stand,
+    target: &Target,
+    edit: impl FnOnce(&mut Document) -> Result<()>,
+) -> Result<(Document, Document)> {
+    let before = target.read()?;
+    let after = edited(stand, target, &before, edit)?;
+    Ok((before, after))
+}
+
 fn edited(
     stand: &Stand,
     target: &Target,
@@ -136,13 +147,24 @@ fn edited(
 /// Refuses an edit that makes something wrong. What was wrong before, such as a key that only a later squire knows,
 /// stays as it is.
 fn refuse_new_problems(stand: &Stand, target: &Target, before: &Document, after: &Document) -> Result<()> {
-    let known = problems(stand, target, before)?;
-    let mut new = problems(stand, target, after)?;
-    new.retain(|problem| !known.iter().any(|known| known.message == problem.message));
+    let new = new_problems(stand, target, before, after)?;
     if new.is_empty() {
         return Ok(());
     }
     Err(anyhow!("nothing was changed, as this would be wrong:\n{}", Problems(new)))
+}
+
+/// What is wrong with a text and was not before.
+pub(super) fn new_problems(
+    stand: &Stand,
+    target: &Target,
+    before: &Document,
+    after: &Document,
+) -> Result<Vec<Problem>> {
+    let known = problems(stand, target, before)?;
+    let mut new = problems(stand, target, after)?;
+    new.retain(|problem| !known.iter().any(|known| known.message == problem.message));
+    Ok(new)
 }
 
 /// What is wrong with the layers where a file holds this text.
@@ -187,7 +209,7 @@ fn of_note(note: squire_strategies::Note, project: Option<&Project>) -> Problem 
 }
 
 /// The difference in the words of diff(1). A line that surely holds a credential is not shown.
-fn difference(target: &Target, before: &str, after: &str) -> String {
+pub(super) fn difference(target: &Target, before: &str, after: &str) -> String {
     if before == after {
         return String::new();
     }

@@ -3,6 +3,7 @@
 pub mod add;
 mod change;
 mod definition;
+pub mod import;
 pub mod init;
 mod place;
 pub mod profile;

@@ -21,10 +21,29 @@ const ENDINGS: &[&str] = &[
 /// Whether a string in the field `key` (of the variable or header `name`) is a secret in clear: by its kind, or by the
 /// name of its variable unless it is plainly a word, a number or a path.
 pub fn is_credential(key: &'static str, name: Option<&str>, value: &str) -> bool {
-    let text = Text::plain(value);
+    // What is written as a reference is none in clear.
+    let text = Text::parse(value).unwrap_or_else(|_| Text::plain(value));
     Field::of(key, name).holds_credential(&text)
+        || key == "args"
+            && header(value)
+                .is_some_and(|(name, text)| Field::of("headers", Some(name)).holds_credential(&text))
         || holds_user(value)
         || key == "env" && name.is_some_and(is_of_secret) && !is_plainly_none(value)
+}
+
+/// Whether a word is the name of a header, as in `--header "Authorization: …"`.
+fn is_header(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+}
+
+/// The header that an argument is, as mcp-remote takes one.
+pub(super) fn header(argument: &str) -> Option<(&str, Text)> {
+    let (name, value) = argument.split_once(':').filter(|(name, _)| is_header(name))?;
+    let is_one = name.eq_ignore_ascii_case("authorization") || name.to_ascii_lowercase().ends_with("-key");
+    let value = value.trim_start();
+    // What the program puts in by itself is none in clear.
+    (is_one && !value.contains("${"))
+        .then(|| (name, Text::parse(value).unwrap_or_else(|_| Text::plain(value))))
 }
 
 fn is_of_secret(name: &str) -> bool {

@@ -1,9 +1,13 @@
 //! One string of a foreign entry: its references become squire's, and what is a secret or is to be filled in goes.
 
-use squire_strategies::Text;
+use squire_strategies::{Field, Text};
 use zeroize::Zeroizing;
 
-use super::{Wanted, blank, credential};
+use super::dialect::Dialect;
+use super::reference::{Foreign, reference};
+use super::tree::NOWHERE;
+use super::{Context, Remark, Wanted, blank, credential};
+use crate::config::Place as Whereabouts;
 use crate::secrets::Value;
 
 /// Where a string stands.
@@ -20,26 +24,47 @@ pub(super) struct Place<'a> {
 /// Translates the strings of one entry.
 pub(super) struct Strings<'a> {
     pub(super) server: &'a str,
-    /// Whether a credential in clear stays where it is.
-    pub(super) keeps_credentials: bool,
+    pub(super) dialect: &'static Dialect,
+    pub(super) context: &'a Context<'a>,
+    /// Where the field begins that is translated now.
+    pub(super) at: Whereabouts,
+    /// The variables that the entry sets.
+    pub(super) own: Vec<String>,
     pub(super) wanted: Vec<Wanted>,
-    pub(super) notes: Vec<String>,
+    pub(super) remarks: Vec<Remark>,
 }
 
 impl<'a> Strings<'a> {
-    /// Of a server of this name.
-    pub(super) fn new(server: &'a str) -> Self {
-        Self { server, keeps_credentials: false, wanted: Vec::new(), notes: Vec::new() }
+    pub(super) fn new(server: &'a str, dialect: &'static Dialect, context: &'a Context<'a>) -> Self {
+        Self {
+            server,
+            dialect,
+            context,
+            at: NOWHERE,
+            own: Vec::new(),
+            wanted: Vec::new(),
+            remarks: Vec::new(),
+        }
     }
+}
+
+impl Strings<'_> {
     /// The string as a declaration has it.
     pub(super) fn translate(&mut self, written: &str, place: Place<'_>) -> String {
         let before = self.wanted.len();
         let text = self.replace(written, place);
-        let may_be_taken = !self.keeps_credentials && self.wanted.len() == before;
+        let may_be_taken = !self.context.keeps_credentials && self.wanted.len() == before;
         if may_be_taken && credential::is_credential(place.key, place.name, &text) {
             return self.take(&text, place);
         }
         text
+    }
+
+    pub(super) fn remark(&mut self, sentence: impl Into<String>) {
+        let remark = Remark { place: self.at, sentence: sentence.into() };
+        if !self.remarks.contains(&remark) {
+            self.remarks.push(remark);
+        }
     }
 
     /// References and placeholders.
@@ -55,11 +80,17 @@ impl<'a> Strings<'a> {
                 let secret = self.want(&label, place, None);
                 out.push_str(&secret);
                 rest = rest.get(blank..).unwrap_or_default();
-            } else if let Some((reference, behind)) = reference(rest, place).filter(|_| !out.ends_with('$')) {
-                out.push_str(&self.referred(reference, &out.clone(), place));
+            } else if let Some((reference, behind)) = reference(rest, place.key, self.dialect) {
+                let written = self.referred(reference, &out.clone(), place);
+                if out.ends_with('$') && written.starts_with("${") {
+                    self.remark(format!(
+                        "{}: a `$` right before a reference can't be written: `{written}` stays as it is",
+                        shown(place)
+                    ));
+                }
+                out.push_str(&written);
                 rest = behind;
-            } else if let Some(behind) = rest.strip_prefix("$${").or_else(|| rest.strip_prefix("${")) {
-                // An escape stays one, and what nothing closes is meant as it is.
+            } else if let Some(behind) = self.escaped(rest) {
                 out.push_str("$${");
                 rest = behind;
             } else {
@@ -70,21 +101,48 @@ impl<'a> Strings<'a> {
         out
     }
 
+    /// What is behind a `${` that is no reference; in a README an escape stays one.
+    fn escaped<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let escape = if self.dialect.is_readme { text.strip_prefix("$${") } else { None };
+        escape.or_else(|| text.strip_prefix("${"))
+    }
+
     fn referred(&mut self, reference: Foreign<'_>, before: &str, place: Place<'_>) -> String {
         let field = shown(place);
         match reference {
-            Foreign::Variable(name, Some(default)) => format!("${{env:{name}:-{default}}}"),
-            Foreign::Variable(name, None) => format!("${{env:{name}}}"),
-            Foreign::Own(written) => written.to_owned(),
-            Foreign::Workspace => {
-                self.notes.push(format!(
-                    "{field}: the workspace of an editor became `.`, the directory in which an agent is launched"
+            Foreign::Variable(name, Some(default)) if holds_credential(default) => {
+                self.remark(format!(
+                    "{field}: the default of `{name}` is a secret: it became one, and the variable is not read"
                 ));
-                ".".into()
+                let label = label_behind(before, place);
+                match Value::exactly(Zeroizing::new(default.as_bytes().to_vec())) {
+                    Ok(value) => self.want(&label, place, Some(value)),
+                    Err(_) => format!("${{env:{name}}}"),
+                }
             }
+            Foreign::Variable(name, Some(default)) => format!("${{env:{name}:-{default}}}"),
+            // What the program itself puts in, from a variable that the entry sets: mcp-remote does.
+            Foreign::Braces(name) if place.key == "args" && self.own.iter().any(|own| own == name) => {
+                self.remark(format!(
+                    "{field}: `${{{name}}}` stays for the program itself, which has that variable"
+                ));
+                format!("$${{{name}}}")
+            }
+            Foreign::Variable(name, None) | Foreign::Braces(name) => format!("${{env:{name}}}"),
+            Foreign::Own(written) => written.to_owned(),
+            Foreign::Plain(text) => text.to_owned(),
+            Foreign::Workspace => self.workspace(&field),
+            Foreign::WorkspaceName => {
+                let name = self.context.workspace.and_then(|workspace| workspace.rsplit('/').next());
+                name.map_or_else(|| self.workspace(&field), |name| name.replace("${", "$${"))
+            }
+            Foreign::Input(id) => self.input(id, place),
+            Foreign::File(path) => self.file(path, before, place),
             Foreign::Asked(written) => {
-                if written.contains("file:") {
-                    self.notes.push(format!("{field}: {written} became a secret, which can be a file: squire secret set NAME --file FILE"));
+                if !self.dialect.is_readme {
+                    self.remark(format!(
+                        "{field}: `{written}` is known to the other tool alone, and became a secret"
+                    ));
                 }
                 let label = label_behind(before, place);
                 self.want(&label, place, None)
@@ -92,32 +150,114 @@ impl<'a> Strings<'a> {
         }
     }
 
+    fn workspace(&mut self, field: &str) -> String {
+        if let Some(workspace) = self.context.workspace {
+            return workspace.replace("${", "$${");
+        }
+        self.remark(format!(
+            "{field}: the workspace of an editor became `.`, the directory in which an agent is launched"
+        ));
+        ".".into()
+    }
+
+    /// What an editor asks for and remembers: a secret of that name, or its default where it is none.
+    fn input(&mut self, id: &str, place: Place<'_>) -> String {
+        let input = self.context.inputs.iter().find(|input| input.id == id);
+        let field = shown(place);
+        match input {
+            Some(input) if !input.is_secret => {
+                if let Some(default) = &input.default {
+                    self.remark(format!(
+                        "{field}: the input `{id}` became its default: nobody is asked here"
+                    ));
+                    return default.replace("${", "$${");
+                }
+            }
+            Some(_) => {}
+            None => self.remark(format!("{field}: the file has no input `{id}`; it became a secret")),
+        }
+        let name = cleaned(id);
+        self.want_named(&name, place, None, None)
+    }
+
+    /// A file whose content stands for the reference: one that a secret can name.
+    fn file(&mut self, path: &str, before: &str, place: Place<'_>) -> String {
+        let field = shown(place);
+        let label = label_behind(before, place);
+        let whole = match (path.starts_with('/') || path.starts_with("~/"), self.context.directory) {
+            (true, _) => Some(path.to_owned()),
+            (false, Some(directory)) => Some(format!("{directory}/{}", path.trim_start_matches("./"))),
+            (false, None) => None,
+        };
+        let Some(whole) = whole else {
+            self.remark(format!("{field}: file:{path} became a secret, which can be a file: squire secret set NAME --file FILE"));
+            return self.want(&label, place, None);
+        };
+        self.remark(format!("{field}: the file {whole} became a secret: it must be yours alone (chmod 600)"));
+        let name = format!("{}.{}", self.server, cleaned(&label));
+        self.want_named(&name, place, None, Some(whole))
+    }
+
     /// Takes a secret in clear out; the scheme or the option before it stays.
     fn take(&mut self, text: &str, place: Place<'_>) -> String {
-        let kept = kept(text, place);
-        let (kept, value) = text.split_at(kept);
-        let label = label_behind(kept, place);
+        let (start, end) = kept(text, place);
+        let (Some(before), Some(value), Some(behind)) =
+            (text.get(..start), text.get(start..end), text.get(end..))
+        else {
+            return text.to_owned();
+        };
+        let label = label_behind(before, place);
         // What was escaped for the file is plain again in a value.
         let value = Zeroizing::new(value.replace("$${", "${").into_bytes());
         match Value::exactly(value) {
-            Ok(value) => kept.to_owned() + &self.want(&label, place, Some(value)),
+            Ok(value) => [before, &self.want(&label, place, Some(value)), behind].concat(),
             Err(_) => text.to_owned(),
         }
     }
 
-    /// A reference to a new secret.
-    pub(super) fn want(&mut self, label: &str, place: Place<'_>, value: Option<Value>) -> String {
-        let cleaned: String =
-            label.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
-        let cleaned = cleaned.trim_matches('-');
-        let first = format!("{}.{}", self.server, if cleaned.is_empty() { "value" } else { cleaned });
-        let is_taken = |name: &String| self.wanted.iter().any(|wanted| wanted.secret == *name);
-        let mut names = std::iter::once(first.clone()).chain((2..).map(|number| format!("{first}-{number}")));
-        let secret = names.find(|name| !is_taken(name)).unwrap_or(first);
+    /// A reference to a new secret of this server.
+    fn want(&mut self, label: &str, place: Place<'_>, value: Option<Value>) -> String {
+        let name = format!("{}.{}", self.server, cleaned(label));
+        self.want_named(&name, place, value, None)
+    }
+
+    fn want_named(
+        &mut self,
+        first: &str,
+        place: Place<'_>,
+        value: Option<Value>,
+        file: Option<String>,
+    ) -> String {
+        let is_input = !first.starts_with(&format!("{}.", self.server));
+        let is_taken = |name: &String| {
+            let is_wanted = self.wanted.iter().any(|wanted| wanted.secret == *name);
+            (is_wanted && !is_input) || (self.context.is_taken)(name, value.as_ref())
+        };
+        // Where a secret has the name of the group, none can be in it.
+        let flat = first.replace('.', "-");
+        let mut names = std::iter::once(first.to_owned())
+            .chain((2..10).map(|number| format!("{first}-{number}")))
+            .chain(std::iter::once(flat.clone()))
+            .chain((2..).map(|number| format!("{flat}-{number}")));
+        let secret = names.find(|name| !is_taken(name)).unwrap_or_else(|| first.to_owned());
         let reference = format!("${{secret:{secret}}}");
-        self.wanted.push(Wanted { secret, field: shown(place), value });
+        // An input is asked for once, however often it is used.
+        if !self.wanted.iter().any(|wanted| wanted.secret == secret) {
+            self.wanted.push(Wanted { secret, field: shown(place), value, file });
+        }
         reference
     }
+}
+
+fn cleaned(label: &str) -> String {
+    let cleaned: String =
+        label.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
+    let cleaned = cleaned.trim_matches('-');
+    if cleaned.is_empty() { "value".into() } else { cleaned.to_owned() }
+}
+
+fn holds_credential(text: &str) -> bool {
+    Field::of("args", None).holds_credential(&Text::plain(text))
 }
 
 /// The field of a place, for people.
@@ -125,29 +265,50 @@ fn shown(place: Place<'_>) -> String {
     place.name.map_or_else(|| place.key.to_owned(), |name| format!("{}.{name}", place.key))
 }
 
-/// How much of a string with a secret in clear says what it is and is none itself.
-fn kept(text: &str, place: Place<'_>) -> usize {
-    let scheme = ["Bearer ", "Basic ", "token "].iter().find(|scheme| text.starts_with(*scheme));
+/// What stands before the secret itself in a header.
+const SCHEMES: &[&str] = &["Bearer ", "Basic ", "token "];
+
+/// Which part of a string with a secret in clear is the secret: what stands around it says what it is.
+fn kept(text: &str, place: Place<'_>) -> (usize, usize) {
+    let whole = text.len();
+    let scheme = SCHEMES.iter().find(|scheme| text.starts_with(*scheme));
     if let (Some(scheme), "headers") = (scheme, place.key) {
-        return scheme.len();
+        return (scheme.len(), whole);
     }
     match (place.key, text.split_once('=')) {
-        ("args", Some((option, value))) if !value.is_empty() && !option.contains("://") => option.len() + 1,
-        ("url", _) => secret_of_address(text),
-        _ => 0,
+        // `--header "Authorization: Bearer …"`, as mcp-remote wants it.
+        ("args", _) if credential::header(text).is_some() => {
+            let name = text.find(':').map_or(0, |colon| colon + 1);
+            let value = text.get(name..).unwrap_or_default().trim_start();
+            let scheme = SCHEMES.iter().find(|scheme| value.starts_with(*scheme));
+            (whole - value.len() + scheme.map_or(0, |scheme| scheme.len()), whole)
+        }
+        ("args", Some((option, value)))
+            if !value.is_empty() && !option.contains("://") && !holds_credential(option) =>
+        {
+            (option.len() + 1, whole)
+        }
+        ("url", _) => secret_of_address(text).unwrap_or((0, whole)),
+        _ => (0, whole),
     }
 }
 
-/// Where the value of the last parameter of an address begins that is a credential by itself, or the user; all of the
-/// address is one where it can't be told.
-fn secret_of_address(text: &str) -> usize {
-    let mut starts = text.match_indices(['?', '&']).filter_map(|(at, _)| {
-        let parameter = text.get(at + 1..)?;
-        let equals = parameter.split('&').next()?.find('=')?;
-        let is_last = !parameter.contains('&');
-        is_last.then_some(at + 1 + equals + 1)
-    });
-    starts.next_back().unwrap_or_default()
+/// Where the value of the one parameter of an address lies that is a credential by itself; all of the address is one
+/// where it can't be told.
+fn secret_of_address(text: &str) -> Option<(usize, usize)> {
+    let mut found = None;
+    for (at, _) in text.match_indices(['?', '&']) {
+        let rest = text.get(at + 1..)?;
+        let parameter = rest.split(['&', '#']).next()?;
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        let start = at + 1 + name.len() + 1;
+        let without =
+            [text.get(..start).unwrap_or_default(), text.get(start + value.len()..).unwrap_or_default()];
+        if !value.is_empty() && !credential::is_credential("url", None, &without.concat()) {
+            found = found.or(Some((start, start + value.len())));
+        }
+    }
+    found
 }
 
 /// What a secret is called: after the parameter or the option right before it, else after its place. Never after another
@@ -159,57 +320,5 @@ fn label_behind(before: &str, place: Place<'_>) -> String {
     match word {
         Some(word) if matches!(place.key, "url" | "args") => word.to_owned(),
         _ => place.label.to_owned(),
-    }
-}
-
-/// A reference in the syntax of another tool.
-#[derive(Clone, Copy)]
-enum Foreign<'a> {
-    Variable(&'a str, Option<&'a str>),
-    /// It is one of squire's.
-    Own(&'a str),
-    Workspace,
-    /// What the other tool asks its user for, or knows by itself.
-    Asked(&'a str),
-}
-
-/// The reference that a text begins with, and what is behind it (case B23). Behind another dollar it is none, and could
-/// not be written as one.
-fn reference<'a>(text: &'a str, place: Place<'_>) -> Option<(Foreign<'a>, &'a str)> {
-    if let Some(opened) = text.strip_prefix("${") {
-        let (inner, behind) = opened.split_once('}')?;
-        let whole = text.get(..inner.len() + 3)?;
-        return Some((in_braces(inner, whole), behind));
-    }
-    if let Some((inner, behind)) = text.strip_prefix("{env:").and_then(|opened| opened.split_once('}')) {
-        return Text::is_variable(inner).then_some((Foreign::Variable(inner, None), behind));
-    }
-    if text.starts_with("{file:") {
-        let (inner, behind) = text.split_once('}')?;
-        return Some((Foreign::Asked(inner), behind));
-    }
-    // A program's argument with a dollar sign is no reference to any of the tools.
-    let bare = text.strip_prefix('$').filter(|_| matches!(place.key, "env" | "headers" | "url"))?;
-    let length = bare.len()
-        - bare.trim_start_matches(|c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_').len();
-    let (name, behind) = bare.split_at(length);
-    let is_whole = !behind.starts_with(|c: char| c.is_ascii_alphanumeric());
-    (Text::is_variable(name) && is_whole).then_some((Foreign::Variable(name, None), behind))
-}
-
-fn in_braces<'a>(inner: &'a str, whole: &'a str) -> Foreign<'a> {
-    let named = inner.strip_prefix("env:").unwrap_or(inner);
-    let (name, default) = match named.split_once(":-") {
-        Some((name, default)) => (name, Some(default)),
-        None => (named, None),
-    };
-    match inner {
-        "workspaceFolder" | "workspaceRoot" | "workspaceFolderBasename" | "projectRoot" => Foreign::Workspace,
-        "userHome" => Foreign::Variable("HOME", None),
-        _ if Text::parse(whole).is_ok() => Foreign::Own(whole),
-        _ if Text::is_variable(name) && default.is_none_or(|default| !default.contains("${")) => {
-            Foreign::Variable(name, default)
-        }
-        _ => Foreign::Asked(whole),
     }
 }

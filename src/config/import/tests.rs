@@ -2,7 +2,9 @@ use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 use squire_strategies::{Name, Source, Text};
 
-use super::{Imported, legal, named_after_address, of_entry, of_text, of_words};
+use super::{
+    Context, FORMATS, Imported, Translated, format, legal, named_after_address, of_entry, of_text, of_words,
+};
 
 fn imported(entry: &Json) -> Imported {
     of_entry("srv", entry.as_object().unwrap(), "the snippet").unwrap_or_else(|error| panic!("{error}"))
@@ -108,6 +110,20 @@ fn b23_references_of_other_tools_become_squires() {
     assert_eq!(
         fields(&json!({ "command": "c", "args": ["$K", "{env:K}"] })),
         "command = \"c\"\nargs = [\"$K\", \"${env:K}\"]\n"
+    );
+}
+
+/// A reference to a variable is no secret in clear, whatever header it stands in.
+#[test]
+fn b70_a_reference_in_a_header_stays_one() {
+    let entry =
+        json!({ "url": "https://h/mcp", "headers": { "Authorization": "Bearer ${K}", "X-Api-Key": "${K}" } });
+    assert_eq!(
+        shown(&entry),
+        (
+            "url = \"https://h/mcp\"\nheaders = { Authorization = \"Bearer ${env:K}\", X-Api-Key = \"${env:K}\" }\n".into(),
+            Vec::new()
+        )
     );
 }
 
@@ -276,6 +292,32 @@ fn b05_b06_b07_b09_foreign_names_become_legal_ones() {
     assert!(long[0] != long[1] && long[0].as_str().len() <= 32, "{long:?}");
 }
 
+/// What holds servers in the files of each agent that writes JSON.
+const HOLDERS: &[(&str, &str)] = &[
+    ("claude", "mcpServers"),
+    ("claude-desktop", "mcpServers"),
+    ("cursor", "mcpServers"),
+    ("opencode", "mcp"),
+    ("vscode", "servers"),
+    ("gemini", "mcpServers"),
+    ("windsurf", "mcpServers"),
+    ("zed", "context_servers"),
+    ("copilot", "mcpServers"),
+];
+/// Those that expand nothing.
+const PLAIN: &[&str] = &["claude-desktop", "zed"];
+
+/// What an entry with this string comes to.
+fn translated(name: &str, holder: &str, written: &str) -> Vec<Translated> {
+    let file = json!({ holder: { "srv": {
+        "command": "c", "args": [written], "env": { "V": written, "TOKEN": "S3CR3T-1" }, "type": "local",
+    } } });
+    let found = format(name).unwrap().read("a.json".as_ref(), file.to_string().as_bytes(), None).unwrap();
+    let servers = found.servers.iter();
+    let translated = servers.map(|foreign| foreign.translate("srv", &Context::NONE));
+    translated.map(|translated| translated.unwrap_or_else(|unread| panic!("{unread:?}"))).collect()
+}
+
 proptest! {
     /// Whatever the name: it is legal, and no two are one.
     #[test]
@@ -286,6 +328,53 @@ proptest! {
             prop_assert!(Name::parse(name.as_str()).is_ok(), "{name}");
             prop_assert!(!taken.iter().any(|other| other.collides(&name)));
             taken.push(name);
+        }
+    }
+
+    /// Whatever a string of an agent's file: it comes to one that a declaration may have, and no value of a secret stays.
+    #[test]
+    fn b23_b25_b32_every_entry_of_every_agent_is_translated_to_one_that_is_read(
+        written in prop_oneof!["\\PC{0,16}", "(\\$|\\{|\\}|\\$\\{|env:|input:|file:|command:|A|b|:-|<|>| |/|=){0,12}"],
+    ) {
+        for (name, holder) in HOLDERS {
+            for translated in translated(name, holder, &written) {
+                let text = translated.table.to_string();
+                prop_assert!(!text.contains("S3CR3T"), "{name}: {text}");
+                let args = translated.table["args"].as_array().unwrap().iter().filter_map(|word| word.as_str());
+                let env = translated.table["env"].as_inline_table().unwrap().iter();
+                for string in args.chain(env.filter_map(|(_, value)| value.as_str())) {
+                    prop_assert!(Text::parse(string).is_ok(), "{name}: {string:?}");
+                }
+            }
+        }
+    }
+
+    /// What a tool takes for plain text is the same text here.
+    #[test]
+    fn b22_b25_plain_text_stays_plain_text(written in "(\\$|\\}|\\$\\{|env:|A|b|:-| |/|K){0,12}") {
+        for (name, holder) in HOLDERS.iter().filter(|(name, _)| PLAIN.contains(name)) {
+            for translated in translated(name, holder, &written) {
+                let text = Text::parse(translated.table["args"][0].as_str().unwrap()).unwrap();
+                prop_assert_eq!(text.literal(), Some(written.as_str()), "{}", name);
+            }
+        }
+    }
+
+    /// Whatever the bytes: nothing falls over, and what is wrong lies in the file.
+    #[test]
+    fn b15_b16_no_bytes_are_too_odd(
+        text in "(\\{|\\}|\\[|\\]|,|:|\"mcpServers\"|\"mcp\"|\"a\"|\"command\"|mcp|: |\n|  |- |a|=|&a|\\*a|<<|> mcp:|`|[\\x00-\\xff]){0,24}",
+        mark in any::<bool>(),
+    ) {
+        let bytes = [if mark { "\u{feff}" } else { "" }.as_bytes(), text.as_bytes()].concat();
+        for format in FORMATS {
+            for path in ["a.json", "a.toml", "a.yaml", "a.kedi"] {
+                if let Err(unread) = format.read(path.as_ref(), &bytes, Some("/p")) {
+                    // YAML takes a return alone for a line's end, and its end of all may be in a line of its own.
+                    let lines = text.matches(['\n', '\r']).count() + 2;
+                    prop_assert!((1..=lines).contains(&unread.place.line), "{}: {unread:?}", format.name);
+                }
+            }
         }
     }
 
