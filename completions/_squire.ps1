@@ -327,6 +327,7 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             [CompletionResult]::new('--profile', '--profile', [CompletionResultType]::ParameterName, 'The profiles of the launch')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config directory')
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'The state directory')
+            [CompletionResult]::new('--trial', '--trial', [CompletionResultType]::ParameterName, 'Of `squire add`: its user has agreed to one start of this declaration, which is not approved yet')
             [CompletionResult]::new('--candid', '--candid', [CompletionResultType]::ParameterName, 'Of squire''s own client: failures as they are, one start, and the names of tools that are hidden')
             [CompletionResult]::new('--whole', '--whole', [CompletionResultType]::ParameterName, 'Of squire''s own client: results of any length, for who writes them to files')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')

@@ -131,7 +131,7 @@ _squire() {
 
     case "${cmd}" in
         squire)
-            opts="-h -V --help --version launch describe list show check probe tools call init add remove enable disable set profile export approve revoke secret log status doctor clean gateway completions man schema"
+            opts="-h -V --help --version launch describe list show check probe tools call init add import remove enable disable set profile export approve revoke secret log status doctor clean gateway completions man schema"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -383,7 +383,7 @@ _squire() {
             return 0
             ;;
         squire__subcmd__gateway)
-            opts="-h --agent --project --declared-in --profile --config --state --candid --whole --help"
+            opts="-h --agent --project --declared-in --profile --config --state --candid --whole --trial --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -410,6 +410,10 @@ _squire() {
                     return 0
                     ;;
                 --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --trial)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

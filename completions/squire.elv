@@ -291,6 +291,7 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand --profile 'The profiles of the launch'
             cand --config 'The config directory'
             cand --state 'The state directory'
+            cand --trial 'Of `squire add`: its user has agreed to one start of this declaration, which is not approved yet'
             cand --candid 'Of squire''s own client: failures as they are, one start, and the names of tools that are hidden'
             cand --whole 'Of squire''s own client: results of any length, for who writes them to files'
             cand -h 'Print help'

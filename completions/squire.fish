@@ -211,6 +211,7 @@ complete -c squire -n "__fish_squire_using_subcommand gateway" -l declared-in -d
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l profile -d 'The profiles of the launch' -r
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l config -d 'The config directory' -r -F
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l state -d 'The state directory' -r -F
+complete -c squire -n "__fish_squire_using_subcommand gateway" -l trial -d 'Of `squire add`: its user has agreed to one start of this declaration, which is not approved yet' -r
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l candid -d 'Of squire\'s own client: failures as they are, one start, and the names of tools that are hidden'
 complete -c squire -n "__fish_squire_using_subcommand gateway" -l whole -d 'Of squire\'s own client: results of any length, for who writes them to files'
 complete -c squire -n "__fish_squire_using_subcommand gateway" -s h -l help -d 'Print help'
