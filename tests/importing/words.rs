@@ -53,6 +53,8 @@ fn b94_on_a_terminal_it_asks_for_approval() {
     for (key, state) in [(b"y\n", "on"), (b"n\n", "not-approved")] {
         let test = claude(ONE);
         let mut session = Session::start(test.clone(), test.command(), Place::Terminal);
+        session.until_shown("start docs once, to see the tools before you approve? [y/N]");
+        session.press(b"n\n");
         session.until_shown("approve docs? [y/N]");
         session.press(key);
         let facts = session.finish().join("\n");

@@ -81,14 +81,20 @@ impl Strings<'_> {
                 out.push_str(&secret);
                 rest = rest.get(blank..).unwrap_or_default();
             } else if let Some((reference, behind)) = reference(rest, place.key, self.dialect) {
+                let before = self.wanted.len();
                 let written = self.referred(reference, &out.clone(), place);
                 if out.ends_with('$') && written.starts_with("${") {
+                    // It would be an escape, and the reference's text the value.
+                    self.wanted.truncate(before);
+                    let plain = rest.strip_suffix(behind).unwrap_or_default();
                     self.remark(format!(
-                        "{}: a `$` right before a reference can't be written: `{written}` stays as it is",
+                        "{}: a `$` right before a reference can't be written: `{plain}` stays as it is",
                         shown(place)
                     ));
+                    out.push_str(plain);
+                } else {
+                    out.push_str(&written);
                 }
-                out.push_str(&written);
                 rest = behind;
             } else if let Some(behind) = self.escaped(rest) {
                 out.push_str("$${");
