@@ -114,8 +114,8 @@ fn known_tools(subject: &Subject, court: Court<'_>) -> Option<Vec<String>> {
     let record = Pins::of(court.state).read(subject).record?;
     let named = |definitions: Definitions| definitions.tools.unwrap_or_default().into_keys();
     let is_told = record.believed.tools.is_some();
-    let names: BTreeSet<String> = named(record.believed).chain(named(record.differing)).collect();
-    is_told.then(|| names.into_iter().collect())
+    let all: BTreeSet<String> = named(record.believed).chain(named(record.differing)).collect();
+    is_told.then(|| all.into_iter().collect())
 }
 
 fn standing(surroundings: &Surroundings, entry: &Resolved) -> Option<Standing> {

@@ -19,22 +19,59 @@ pub(super) struct Delivery {
     server: String,
     left: usize,
     left_different: usize,
+    /// Steps that are told once the agent has its lines: nobody waits for what is told of them.
+    newly: Vec<Step>,
+    /// Whether the server ever answered the agent's first words.
+    has_initialized: bool,
+    /// Why it ended. It is told once it is started again: where the agent goes too, nothing was wrong, as one that ends
+    /// everything below itself ends the server first (OpenCode 1.18.33).
+    end: Option<String>,
 }
 
 impl Delivery {
     pub(super) fn new(state: PathBuf, launch: Option<&str>, server: &str) -> Self {
         let launch = launch.map(|id| (state, id.to_owned()));
-        Self { launch, server: server.to_owned(), left: MOST, left_different: MOST_DIFFERENT }
+        Self {
+            launch,
+            server: server.to_owned(),
+            left: MOST,
+            left_different: MOST_DIFFERENT,
+            newly: Vec::new(),
+            has_initialized: false,
+            end: None,
+        }
     }
 
-    /// The server has come so far.
+    /// The server has come so far; [`Self::tell`] tells it.
     pub(super) fn reached(&mut self, seen: Seen) {
-        let step = match seen {
+        self.has_initialized = true;
+        self.newly.push(match seen {
             Seen::Initialized => Step::Initialized,
             Seen::Listed => Step::Listed,
             Seen::Called => Step::Called,
-        };
-        self.report(Some(step), None);
+        });
+    }
+
+    /// Tells how far it has newly come.
+    pub(super) fn tell(&mut self) {
+        for step in std::mem::take(&mut self.newly) {
+            self.report(Some(step), None);
+        }
+    }
+
+    /// It has ended: one that never began is told of at once.
+    pub(super) fn ended(&mut self, reason: &str) {
+        self.end = Some(reason.to_owned());
+        if !self.has_initialized {
+            self.tell_end();
+        }
+    }
+
+    /// Tells why it ended, where that was not told yet.
+    pub(super) fn tell_end(&mut self) {
+        if let Some(reason) = self.end.take() {
+            self.gap(code::ENDED, &reason);
+        }
     }
 
     /// It came no further, with a code of [`crate::delivery::code`].

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result};
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
-use squire_relay::{Action, Learned, Note, Part, Relay, Spill, Step, Time};
+use squire_relay::{Action, Learned, Note, Part, Relay, Spill, Time};
 use tokio::sync::mpsc;
 use tokio::task::LocalSet;
 use tokio::time::{Instant as Moment, Sleep, sleep, sleep_until};
@@ -70,10 +70,7 @@ impl Engine<'_> {
             agent,
             start: Instant::now(),
             is_running: false,
-            reached: Vec::new(),
             learned: Vec::new(),
-            has_initialized: false,
-            ended: None,
             is_over: false,
             failed: None,
             is_begun: false,
@@ -111,15 +108,8 @@ struct Work<'a> {
     start: Instant,
     /// Whether the latest start has not ended.
     is_running: bool,
-    /// How far the server has newly come.
-    reached: Vec<Step>,
     /// What it has newly told.
     learned: Vec<Learned>,
-    /// Whether it ever answered the agent's first words.
-    has_initialized: bool,
-    /// Why it ended. It is told once it is started again: where the agent goes too, nothing was wrong, as one that ends
-    /// everything below itself ends the server first (OpenCode 1.18.33).
-    ended: Option<String>,
     /// Whether the agent has said all.
     is_over: bool,
     /// When it failed for good.
@@ -140,9 +130,7 @@ impl Work<'_> {
         self.engine.upstream.write();
         self.agent.write();
         // Nobody waits for what is told of it.
-        for step in self.reached.drain(..) {
-            self.engine.delivery.reached(step);
-        }
+        self.engine.delivery.tell();
         for learned in self.learned.drain(..) {
             if let Some(remembered) = &mut self.engine.remembered {
                 remembered.keep(learned);
@@ -187,7 +175,7 @@ impl Work<'_> {
             FromServer::Ended(reason) => {
                 self.is_running = false;
                 if !self.is_over {
-                    self.ended = Some(reason.clone());
+                    self.engine.delivery.ended(&reason);
                 }
                 if !self.is_begun {
                     let name = self.engine.name;
@@ -200,17 +188,9 @@ impl Work<'_> {
         };
         if self.engine.relay.has_failed() {
             self.failed.get_or_insert_with(SystemTime::now);
-        }
-        if self.engine.relay.has_failed() || !self.has_initialized {
-            self.tell_end();
+            self.engine.delivery.tell_end();
         }
         self.act(actions);
-    }
-
-    fn tell_end(&mut self) {
-        if let Some(reason) = self.ended.take() {
-            self.engine.delivery.gap(code::ENDED, &reason);
-        }
     }
 
     fn tick(&mut self) {
@@ -235,7 +215,7 @@ impl Work<'_> {
                 }
                 Action::ToServer(line) => self.engine.upstream.send(line),
                 Action::Start => {
-                    self.tell_end();
+                    self.engine.delivery.tell_end();
                     self.is_running = true;
                     came_of_start = self.start();
                 }
@@ -252,10 +232,7 @@ impl Work<'_> {
                     self.engine.audit.note(&note);
                 }
                 Action::Audit(call) => self.engine.audit.record(call),
-                Action::Reached(step) => {
-                    self.has_initialized = true;
-                    self.reached.push(step);
-                }
+                Action::Reached(step) => self.engine.delivery.reached(step),
                 Action::Recalled => {
                     let reason =
                         "the agent was answered from what it told before; it is started with the first call";

@@ -71,7 +71,9 @@ fn reporting(options: &cli::Gateway, launch: Option<&str>) -> impl Fn(&str) + 's
         };
         if !told.borrow().contains(&step) {
             told.borrow_mut().push(step);
-            delivery.borrow_mut().reached(step);
+            let mut delivery = delivery.borrow_mut();
+            delivery.reached(step);
+            delivery.tell();
         }
     }
 }
