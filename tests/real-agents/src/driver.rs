@@ -6,7 +6,7 @@ use crate::model::{Model, Turn};
 use crate::server::Server;
 pub use crate::server::{DECLARED, Speed, Transport};
 use crate::{process, programs};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::env;
 use std::ffi::OsString;
 use std::fmt;
@@ -23,6 +23,9 @@ pub const CANARY: &str = "SQUIRE_TEST_CANARY";
 /// A variable of the launch that every stdio server sees, though Codex and others hold it back from what they start:
 /// only an entry of squire's asks for it.
 pub const BASE: &str = "XDG_CACHE_HOME";
+
+/// The variable that an imported server has a secret in.
+pub const IMPORTED: &str = "SQUIRE_TEST_IMPORTED";
 
 /// Far above what a launch takes, also with a slow server on a busy machine.
 pub(crate) const LIMIT: Duration = Duration::from_secs(180);
@@ -97,6 +100,30 @@ impl<'a> Setting<'a> {
         agent.write_settings(&mut home, &model.url())?;
         let search_path = search_path(agent, program, &home)?;
         Ok(Self { agent, model, home, server, search_path })
+    }
+
+    /// The same server, imported from what the user has in Cursor's file, with a token in clear, and approved.
+    pub fn importing(agent: &'a Agent, program: &Path, token: &str) -> io::Result<Self> {
+        let model = Model::start("echo")?;
+        let mut home = Home::new()?;
+        let (server, command) = Server::unlisted(&home)?;
+        let entry = json!({ "command": command, "args": server.arguments(), "env": { IMPORTED: token } });
+        let file = json!({ "mcpServers": { Speed::Quick.server(): entry } });
+        home.write(".cursor/mcp.json", format!("{file:#}"))?;
+        agent.write_settings(&mut home, &model.url())?;
+        let search_path = search_path(agent, program, &home)?;
+        let setting = Self { agent, model, home, server, search_path };
+        setting.finishes(&["import", "cursor"])?;
+        // A wrong digest is told the right one.
+        let name = Speed::Quick.server();
+        let told = setting.finishes(&["approve", "--digest", "0", name])?.stderr;
+        let digest = told.split(" is ").nth(1).and_then(|rest| rest.split(',').next()).unwrap_or_default();
+        setting.finishes(&["approve", "--digest", digest, name])?;
+        Ok(setting)
+    }
+
+    fn finishes(&self, words: &[&str]) -> io::Result<process::Finished> {
+        process::run(self.squire()?.args(words), &self.home.beside(""), LIMIT)
     }
 
     /// One launch. The server's log is of all launches.

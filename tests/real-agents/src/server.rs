@@ -95,6 +95,17 @@ impl Server {
         Ok(server)
     }
 
+    /// One that is started by whoever is told its program, and the program.
+    pub(crate) fn unlisted(home: &Home) -> io::Result<(Self, PathBuf)> {
+        let server = Self { declaration: String::new(), log: home.beside("server.jsonl"), process: None };
+        Ok((server, programs::fake_server()?))
+    }
+
+    /// The arguments of such a one.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        vec!["stdio".into(), "--log".into(), self.log.display().to_string()]
+    }
+
     /// What the server has written down so far.
     pub(crate) fn log(&self) -> Vec<Value> {
         let text = fs::read_to_string(&self.log).unwrap_or_default();

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 use squire_real_agents::agents::{self, Agent};
-use squire_real_agents::driver::{self, BASE, CANARY, DECLARED, Outcome, Setting, Speed, Transport};
+use squire_real_agents::driver::{
+    self, BASE, CANARY, DECLARED, IMPORTED, Outcome, Setting, Speed, Transport,
+};
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
@@ -16,7 +18,7 @@ const BASE_ENVIRONMENT: &[&str] =
 macro_rules! launches {
     ($($module:ident: $agent:ident),+) => { $(
         mod $module {
-            use super::{Mutex, Speed, Transport, agents, check, check_known, check_required, io};
+            use super::{Mutex, Speed, Transport, agents, check, check_imported, check_known, check_required, io};
 
             /// One launch of an agent at a time: several at once would measure the machine.
             static TURN: Mutex<()> = Mutex::new(());
@@ -34,6 +36,11 @@ macro_rules! launches {
             #[test]
             fn stdio_slow_and_known() -> io::Result<()> {
                 check_known(&TURN, &agents::$agent)
+            }
+
+            #[test]
+            fn imported() -> io::Result<()> {
+                check_imported(&TURN, &agents::$agent)
             }
 
             #[test]
@@ -118,6 +125,25 @@ fn check_known(turn: &Mutex<()>, agent: &Agent) -> io::Result<()> {
         assert_eq!(outcome.way["gap"]["code"].as_str().unwrap_or("-"), code, "launch {number}: {outcome}");
         assert!(outcome.changed.is_empty(), "the launch left traces: {outcome}");
     }
+    Ok(())
+}
+
+/// What the user had in another tool's file, a token in clear beside it: after `squire import` and one approval the
+/// agent calls it, and the token reaches the server alone.
+fn check_imported(turn: &Mutex<()>, agent: &Agent) -> io::Result<()> {
+    let Some(program) = agent.program() else {
+        return io::stderr().write_all(agent.not_installed().as_bytes());
+    };
+    let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+    let token = "ghp_16C7e42F292c6912E7Abcdefghijklmnopqr";
+    let setting = Setting::importing(agent, &program, token)?;
+    let outcome = setting.run(&[], &(agent.arguments)(Speed::Quick.server()))?;
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    check_conversation(agent, Speed::Quick, &outcome);
+    let start = outcome.events("start").next().cloned().unwrap_or_default();
+    assert_eq!(start["env"][IMPORTED], token, "{outcome}");
+    assert!(!outcome.stderr.contains(token) && !outcome.stdout.contains(token), "{outcome}");
+    assert!(outcome.changed.is_empty(), "the launch left traces: {outcome}");
     Ok(())
 }
 
