@@ -63,7 +63,8 @@ pub(crate) struct Text<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 /// Reads one line, without its line end.
 pub(crate) fn read(line: &[u8]) -> Message<'_> {
     let Ok(text) = core::str::from_utf8(line) else { return Message::Noise };
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim();
+    // What else a reader may call a blank is none in JSON (RFC 8259, section 2): the other side would not read it.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim_matches([' ', '\t', '\r', '\n']);
     read_text(text)
 }
 
@@ -285,6 +286,7 @@ mod tests {
             ("", "noise"),
             ("npm warn", "noise"),
             (r#"{"id":1,"#, "noise"),
+            ("{\"method\":\"n\"}\u{c}", "noise"),
             ("\u{feff}{\"method\":\"n\"}\r", "notification n"),
         ] {
             assert_eq!(kind(line), expected, "{line}");

@@ -35,6 +35,7 @@ fuzz_target!(|data: &[u8]| {
     let pin = if first & 4 == 0 { Pin::Block } else { Pin::Off };
     let past = Past { pin, believed, answers: true, is_kept: true, ..Past::default() };
     let mut relay = Relay::new(policy).with_past(past);
+    let mut server = Server::Away;
     let mut asked: BTreeMap<String, usize> = BTreeMap::new();
     for (now, line) in rest.split(|byte| *byte == b'\n').enumerate() {
         let now = now as u64 * 100;
@@ -44,9 +45,16 @@ fuzz_target!(|data: &[u8]| {
                 count(line, &mut asked);
                 relay.from_agent(line.to_vec(), now)
             }
-            b's' => relay.from_server(line.to_vec(), &mut Nowhere, now),
-            b'u' => relay.started(now),
-            b'd' => relay.ended("it ended", now),
+            b's' if server == Server::Runs => relay.from_server(line.to_vec(), &mut Nowhere, now),
+            // A server is there once it was wanted, and goes once.
+            b'u' if server == Server::Wanted => {
+                server = Server::Runs;
+                relay.started(now)
+            }
+            b'd' if server != Server::Away => {
+                server = Server::Away;
+                relay.ended("it ended", now)
+            }
             _ => relay.tick(now),
         };
         for action in actions {
@@ -65,15 +73,29 @@ fuzz_target!(|data: &[u8]| {
                     let _: &serde_json::value::RawValue =
                         serde_json::from_slice(&line).expect("JSON for the server");
                 }
+                Action::Start => server = Server::Wanted,
                 _ => {}
             }
         }
     }
 });
 
+#[derive(PartialEq)]
+enum Server {
+    Away,
+    Wanted,
+    Runs,
+}
+
 /// Counts the requests of a line: it may be a batch.
 fn count(line: &[u8], asked: &mut BTreeMap<String, usize>) {
-    let Ok(message) = serde_json::from_slice::<Value>(line) else { return };
+    // As the relay, it overlooks what stands around a message.
+    let text = String::from_utf8_lossy(line);
+    let Ok(message) = serde_json::from_str::<Value>(
+        text.trim_start_matches('\u{feff}').trim_matches([' ', '\t', '\r', '\n']),
+    ) else {
+        return;
+    };
     match message {
         Value::Array(members) => {
             members.iter().for_each(|member| count(member.to_string().as_bytes(), asked))
