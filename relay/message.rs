@@ -183,6 +183,12 @@ impl Key {
 
 /// A number without what a reader and writer of numbers may lose: who is asked by 1.0 may answer to 1.
 fn number(raw: &str) -> String {
+    // 1e2 and 100 are one number; what no writer of numbers has room for stays as it is.
+    if raw.contains(['e', 'E'])
+        && let Some(value) = raw.parse::<f64>().ok().filter(|value| value.is_finite())
+    {
+        return alloc::format!("{value}");
+    }
     let digits = match raw.split_once('.') {
         Some((_, part)) if !part.contains(['e', 'E']) => raw.trim_end_matches('0').trim_end_matches('.'),
         _ => raw,
@@ -353,7 +359,15 @@ mod tests {
         // Half a surrogate pair is no text, and the same only where it is spelled the same.
         assert_eq!(key(r#""\ud800""#), key(r#""\ud800""#));
         assert_ne!(key(r#""\ud800.0""#), key(r#""\ud800""#));
-        for (one, other) in [("1", "1.0"), ("-0", "0"), ("-0.00", "0"), ("1.5", "1.50"), ("100", "100.0")] {
+        for (one, other) in [
+            ("1", "1.0"),
+            ("-0", "0"),
+            ("-0.00", "0"),
+            ("1.5", "1.50"),
+            ("100", "100.0"),
+            ("1e2", "100.0"),
+            ("15E-1", "1.5"),
+        ] {
             assert_eq!(key(one), key(other));
         }
         for (one, other) in [("1", "10"), ("1.0", "10"), ("1.5", "15"), ("1e1", "1"), ("1.0e1", "1")] {

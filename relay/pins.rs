@@ -77,7 +77,7 @@ impl Pins {
 
     /// Whether a call has to wait until the tools were looked at.
     pub(crate) fn blocks_unseen(&self) -> bool {
-        self.pin == Pin::Block && self.believed.tools.is_some()
+        self.pin == Pin::Block
     }
 
     fn hashes(&self, kind: Kind) -> Option<&Hashes> {

@@ -28,6 +28,7 @@ pub mod report;
 pub mod resolve;
 pub mod runner;
 pub mod secrets;
+mod signals;
 mod tokens;
 pub mod trust;
 pub mod tty;

@@ -126,6 +126,17 @@ impl Text {
         }
     }
 
+    /// The string as it is where nothing that it refers to is set; none where it has no reference, or one without a
+    /// default.
+    pub fn by_default(&self) -> Option<String> {
+        let has_reference = self.references().next().is_some();
+        let piece = |piece: &Piece| match piece {
+            Piece::Literal(text) => Some(text.clone()),
+            Piece::Reference(reference) => reference.default.clone(),
+        };
+        has_reference.then(|| self.pieces.iter().map(piece).collect()).flatten()
+    }
+
     /// What is written before the first reference.
     pub fn leading_literal(&self) -> &str {
         match self.pieces.first() {

@@ -194,6 +194,45 @@ fn b34_an_approval_holds_in_its_project_alone() {
     assert_eq!(state(&copy).0, "not-approved");
 }
 
+/// What a directory of the project declares is approved for that directory: the same words mean other files elsewhere.
+#[test]
+fn b33_an_approval_is_for_the_directory_that_a_program_runs_in() {
+    let words = "[servers.docs]\ncommand = [\"server\", \"serve\"]\n";
+    let test = test("").write("project/a/squire.toml", words).write("project/b/squire.toml", words);
+    let there = |directory: &str| test.clone().directory(&format!("project/{directory}"));
+    approve(&there("a"), "docs");
+    assert_on(&there("a"));
+    let (state, reason) = state(&there("b"));
+    assert_eq!(state, "not-approved");
+    assert!(reason.contains("it was approved to run in a of the project, and would run in b"), "{reason}");
+}
+
+/// Every way of naming a file of the project is bound to its content, or can't be approved.
+#[test]
+fn b33_a_script_is_bound_however_it_is_named() {
+    let bound = |declared: &str| {
+        let test = test(declared);
+        approve(&test, "docs");
+        assert_on(&test);
+        fs::write(test.path("project/run.sh"), "two").unwrap();
+        assert_asks_again(&test, "run.sh has changed");
+    };
+    bound("[servers.docs]\ncommand = \"server\"\nargs = [\"${env:NOPE:-run.sh}\"]\n");
+    let test = test("[servers.docs]\ncommand = \"server\"\nargs = [\"/proc/self/cwd/run.sh\"]\n");
+    let run = test.args(["approve", "docs"]).any_stderr().code(1);
+    assert!(run.stderr.contains("leads through /proc"), "{}", run.stderr);
+}
+
+#[test]
+fn a_project_can_not_choose_the_direct_route() {
+    let run = Test::new()
+        .project("[servers.docs]\nurl = \"http://127.0.0.1:9/mcp\"\nroute = \"direct\"\n")
+        .args(["check"])
+        .any_stdout()
+        .code(1);
+    assert!(run.stdout.contains("is not for a project to say"), "{}", run.stdout);
+}
+
 /// B35: the user's server stands, whatever is approved; by its name the user's own is meant.
 #[test]
 fn b35_a_taken_name_stays_taken() {

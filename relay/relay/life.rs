@@ -255,6 +255,11 @@ impl Relay {
                 }
             }
             _ => {
+                // It waited for a server that does not come.
+                if !pending.is_sent && !self.life.reason.is_empty() {
+                    self.unreached(pending, now);
+                    return;
+                }
                 let limit = seconds(self.policy.timeout);
                 if pending.is_sent {
                     let reason = format!("no answer and no progress within {limit}");

@@ -10,7 +10,8 @@ use super::Relay;
 use crate::Time;
 use crate::action::{Action, Note};
 use crate::answer;
-use crate::memory::{self, Learned, List, Memory, Page, Verdict, hash_of_instructions, instructions};
+use crate::hello::announcing_changes;
+use crate::memory::{self, Learned, List, Memory, Page, Told, Verdict, hash_of_instructions, instructions};
 use crate::pending::Kind;
 use crate::pins::{self, Believed, Pin, Pins};
 use crate::supervision::State;
@@ -60,13 +61,21 @@ impl Recall {
         Self { pins: Pins::new(pin, believed), memory, answers, is_kept, ..Self::default() }
     }
 
+    /// What this asker was told. Without a session it is answered where the server lets agents subscribe to changes: what
+    /// turns out to be different could not be announced else.
+    fn of_asker(&self, asker: &str) -> Option<&Told> {
+        let told = self.memory.get(asker)?;
+        let is_announced = |greeting: &String| announcing_changes(greeting).is_none();
+        (asker == self.asker || told.greeting.as_ref().is_some_and(is_announced)).then_some(told)
+    }
+
     /// What was told before, of a request that begins a conversation or asks for a list.
     fn of(&self, kind: &Kind) -> Option<String> {
         match kind {
             Kind::Initialize => self.memory.get(&self.asker)?.greeting.clone(),
-            Kind::Discover(asker) => self.memory.get(asker)?.greeting.clone(),
+            Kind::Discover(asker) => self.of_asker(asker)?.greeting.clone(),
             Kind::List(page) => {
-                self.memory.get(&page.asker)?.page(page.list, page.cursor.as_deref()).map(Into::into)
+                self.of_asker(&page.asker)?.page(page.list, page.cursor.as_deref()).map(Into::into)
             }
             _ => None,
         }
@@ -110,7 +119,7 @@ impl Relay {
                 Listed::Fewer(fewer) => Some(fewer.into_owned()),
                 Listed::Refused(_) => return false,
             },
-            _ => self.greeted(result),
+            kind => self.greeted(result, *kind == Kind::Initialize),
         };
         if let Kind::List(page) = kind {
             self.told_from_memory(page, line);

@@ -210,11 +210,11 @@ impl Relay {
             Kind::Initialize => {
                 let asker = self.recall.asker.clone();
                 self.learn_greeting(&asker, result.get());
-                self.greeted(result).map(Cow::Owned)
+                self.greeted(result, true).map(Cow::Owned)
             }
             Kind::Discover(asker) => {
                 self.learn_greeting(asker, result.get());
-                self.greeted(result).map(Cow::Owned)
+                self.greeted(result, false).map(Cow::Owned)
             }
             Kind::List(page) => {
                 let new = match self.listed(page.list, result) {
@@ -272,12 +272,14 @@ impl Relay {
         listed
     }
 
-    /// A greeting as the agent gets it; `None` where that is as it is.
-    pub(super) fn greeted(&mut self, result: &RawValue) -> Option<String> {
+    /// A greeting as the agent gets it; `None` where that is as it is. In a session changes can be announced whether the
+    /// server does it or not; without one (revision 2026-07-28) the agent has to be subscribed to them.
+    pub(super) fn greeted(&mut self, result: &RawValue, is_session: bool) -> Option<String> {
         self.remember_lists(result);
         let is_held = self.look_at_instructions(result.get());
         let without = is_held.then(|| Some(Members::read(result.get())?.without("instructions"))).flatten();
-        let announced = hello::announcing_changes(without.as_deref().unwrap_or(result.get()));
+        let greeting = without.as_deref().unwrap_or(result.get());
+        let announced = is_session.then(|| hello::announcing_changes(greeting)).flatten();
         announced.or(without)
     }
 

@@ -74,6 +74,7 @@ impl Rewrite {
         }
         refuse_writable_by_others(&stat, "everybody may write in its directory")?;
         lock(&directory)?;
+        remove_left_behind(&directory, name);
         let before = read(&directory, name)?;
         Ok(Self { directory, name: name.to_owned(), before })
     }
@@ -148,6 +149,22 @@ impl Rewrite {
 
 fn saved_meanwhile() -> io::Error {
     other("another program saved it meanwhile, and nothing was changed; try again")
+}
+
+/// Removes what a change that was killed left beside the file: nobody else has the lock.
+fn remove_left_behind(directory: &OwnedFd, name: &str) {
+    let prefix = format!(".{name}.");
+    let Ok(entries) = rustix::fs::Dir::read_from(directory) else { return };
+    for entry in entries.flatten() {
+        let Ok(found) = entry.file_name().to_str() else { continue };
+        let is_ours = found
+            .strip_prefix(&prefix)
+            .is_some_and(|random| random.len() == 32 && random.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        if is_ours {
+            // What can't be removed stays as it was.
+            let _ = rustix::fs::unlinkat(directory, found, AtFlags::empty());
+        }
+    }
 }
 
 /// Locks a directory among squire's processes. A file system that knows no such lock has the comparison before the file

@@ -94,6 +94,7 @@ impl Engine<'_> {
                 () = alarm.rings() => work.tick(),
                 // What waits for a server that does not read is looked at again.
                 () = pause(), if !hears_agent => {}
+                () = glance(), if work.engine.relay.has_differences() => work.hear_user(),
                 interruption = interruptions.recv() => if interruption.is_some() { break },
             }
             work.write();
@@ -138,12 +139,17 @@ impl Work<'_> {
         }
     }
 
-    fn hear_agent(&mut self, piece: Piece) {
-        if self.engine.relay.has_differences()
-            && let Some(believed) = self.engine.remembered.as_mut().and_then(|remembered| remembered.news())
-        {
+    /// Whether the user has come to believe what is different.
+    fn hear_user(&mut self) {
+        if let Some(believed) = self.engine.remembered.as_mut().and_then(|remembered| remembered.news()) {
             let actions = self.engine.relay.believe(believed);
             self.act(actions);
+        }
+    }
+
+    fn hear_agent(&mut self, piece: Piece) {
+        if self.engine.relay.has_differences() {
+            self.hear_user();
         }
         if self.failed.is_some_and(self.engine.is_enabled) {
             self.failed = None;
@@ -277,6 +283,11 @@ impl Work<'_> {
             }
         }
     }
+}
+
+/// How often what the user says of differences is looked for, while there are any.
+async fn glance() {
+    sleep(Duration::from_secs(2)).await;
 }
 
 /// Makes its timer only once it is waited for.

@@ -12,7 +12,7 @@ use squire_relay::{Believed, Learned, List, Memory, Page, Past, Pin, Told, defin
 
 use crate::files;
 use crate::output::Output;
-use crate::trust::pins::{Pins, Read, Seen, Subject};
+use crate::trust::pins::{Pins, Seen, Subject};
 
 /// The directory of answers in the state directory.
 pub(crate) const DIRECTORY: &str = "answers";
@@ -32,6 +32,8 @@ pub(super) struct Remembered {
     answers: Option<PathBuf>,
     /// When the pins were read.
     read: Option<SystemTime>,
+    /// Whether there was a record that could be read.
+    is_recorded: bool,
     has_complained: bool,
 }
 
@@ -39,13 +41,23 @@ impl Remembered {
     /// Of a server that may be answered for: not one that the launch must have, or that is asked how it is.
     pub(super) fn new(state: &Path, subject: Subject, pin: Pin, is_answered_for: bool) -> Self {
         let answers = is_answered_for.then(|| state.join(DIRECTORY));
-        Self { subject, pin, pins: Pins::of(state), answers, read: None, has_complained: false }
+        Self {
+            subject,
+            pin,
+            pins: Pins::of(state),
+            answers,
+            read: None,
+            is_recorded: false,
+            has_complained: false,
+        }
     }
 
     /// What the relay is to know.
     pub(super) fn past(&mut self) -> Past {
         let believed = self.believed();
-        let memory = self.answers.as_ref().map(|answers| read(&answers.join(self.subject.file())));
+        // Without a record of its tools everything is to be told, and recorded, anew.
+        let answers = self.answers.as_ref().filter(|_| self.is_recorded && believed.tools.is_some());
+        let memory = answers.map(|answers| read(&answers.join(self.subject.file())));
         Past {
             pin: self.pin,
             believed,
@@ -57,16 +69,18 @@ impl Remembered {
 
     fn believed(&mut self) -> Believed {
         self.read = self.pins.changed(&self.subject);
-        let Read { record, trouble } = self.pins.read(&self.subject);
-        if let Some((path, reason)) = trouble {
-            let stands = if record.is_some() {
-                "its last good copy stands in for it"
+        let read = self.pins.read(&self.subject);
+        if let Some((path, reason)) = &read.trouble {
+            let stands = if read.record.is_some() {
+                "its copy stands in for it"
             } else {
-                "nothing is known of its tools"
+                "nothing of its server is believed"
             };
-            self.complain(&format!("{}: {reason}; {stands} (squire doctor)", path.display()));
+            let sentence = format!("{}: {reason}; {stands} (squire doctor)", path.display());
+            self.complain(&sentence);
         }
-        record.map(|record| record.believed()).unwrap_or_default()
+        self.is_recorded = read.record.is_some();
+        read.believed()
     }
 
     /// What the user has come to believe since it was read, if anything.
@@ -237,6 +251,9 @@ mod tests {
     fn eight_askers_are_remembered() {
         let state = state();
         let mut one = remembered(state.path());
+        // Without a record of its tools nobody is answered for it.
+        let pages = vec![Page { cursor: None, result: r#"{"tools":[]}"#.into() }];
+        one.keep(Learned::List { asker: "0".into(), list: List::Tools, pages });
         for number in 0..12 {
             one.keep(Learned::Greeting { asker: number.to_string(), result: "{}".into() });
         }

@@ -293,6 +293,10 @@ impl Context<'_> {
                 origin,
                 "`route = \"direct\"` hands the entry to the agent as it is: no reference, auth, filter, limit or timeout goes with it",
             ),
+            Some(Located { value: Route::Direct, origin }) if self.is_project() => self.problem(
+                origin,
+                "`route = \"direct\"` is not for a project to say: its servers are reached through the gateway",
+            ),
             Some(chosen) => Ok(chosen.value),
             None if plain && !self.is_project() && speaks(transport) => Ok(Route::Direct),
             None => Ok(Route::Gateway),

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, ensure};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use squire_strategies::{Stdio, Text};
+use squire_strategies::Stdio;
 
 use crate::files;
 use crate::runner::{Boundaries, look_up};
@@ -21,6 +21,9 @@ pub struct Binding {
     pub program: Option<String>,
     /// The SHA-256 of each file of the project that the command or an argument names, by its path in the project.
     pub files: BTreeMap<String, String>,
+    /// Where in the project a program of it runs; none at its root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
 }
 
 /// How a binding differs from the approved one.
@@ -46,9 +49,15 @@ impl Binding {
         let mut binding = Self::default();
         let words = std::iter::once(&stdio.command).chain(&stdio.args);
         if let Some((root, directory)) = project {
-            for word in words.filter_map(Text::literal) {
-                binding.bind(word, root, directory)?;
+            for word in words {
+                // What stands for an unset variable is a word of the declaration too.
+                let by_default = word.by_default();
+                for word in word.literal().into_iter().chain(by_default.as_deref()) {
+                    binding.bind(word, root, directory)?;
+                }
             }
+            binding.directory =
+                below(root, directory).map(|below| crate::environment::utf8(&below)).transpose()?;
         }
         let program = stdio.command.literal().unwrap_or_default();
         let program = if program.contains('/') {
@@ -64,10 +73,13 @@ impl Binding {
     /// The digest of a declaration and of the project's files that it is bound to: what a machine that can't be asked is
     /// given. Without such files it is the declaration's own.
     pub fn digest_with(&self, declaration: &str) -> String {
-        if self.files.is_empty() {
+        if self.files.is_empty() && self.directory.is_none() {
             return declaration.to_owned();
         }
-        let bound = serde_json::json!(self.files).to_string();
+        let bound = match &self.directory {
+            None => serde_json::json!(self.files).to_string(),
+            Some(directory) => serde_json::json!([self.files, directory]).to_string(),
+        };
         let text = ["squire-approval-v1", declaration, &bound].join("\n");
         files::hexadecimal(&Sha256::digest(text))
     }
@@ -77,7 +89,17 @@ impl Binding {
         let value =
             word.split_once('=').filter(|(option, _)| option.starts_with('-')).map(|(_, value)| value);
         for candidate in std::iter::once(word).chain(value) {
-            let Some(relative) = below(root, &directory.join(candidate)) else { continue };
+            let path = directory.join(candidate);
+            // A way around: of another process another file, and of this one whatever the project has there.
+            ensure!(
+                !files::plain(&path).starts_with("/proc"),
+                "{candidate} leads through /proc, and can't be bound to what is there now; write the path itself"
+            );
+            let plain = below(root, &path);
+            let Some(relative) = plain.or_else(|| below(root, &files::real_path_of_existing_part(&path)))
+            else {
+                continue;
+            };
             let hashed = files::digest_of_project(root, &relative)
                 .map_err(|error| anyhow!("{}: {error}", root.join(&relative).display()))?;
             if let Some(digest) = hashed {
@@ -96,6 +118,13 @@ impl Binding {
                 Some(_) => changes.push(Change::Other(format!("{file} has changed"))),
                 None => changes.push(Change::Other(format!("{file} is a file of the project now"))),
             }
+        }
+        if self.directory != approved.directory {
+            let shown = |directory: &Option<String>| directory.clone().unwrap_or_else(|| ".".into());
+            let (before, now) = (shown(&approved.directory), shown(&self.directory));
+            changes.push(Change::Other(format!(
+                "it was approved to run in {before} of the project, and would run in {now}"
+            )));
         }
         let gone = approved.files.keys().filter(|file| !self.files.contains_key(*file));
         changes.extend(gone.map(|file| Change::Other(format!("{file} is gone"))));

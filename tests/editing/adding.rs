@@ -285,3 +285,48 @@ fn a_trial_is_of_no_other_declaration_and_in_no_launch() {
     let of_it = digest(&project);
     assert!(!started(project, &of_it));
 }
+
+/// Ctrl-C at a question ends the command, whatever was asked or started before.
+#[test]
+fn on_a_terminal_an_interrupt_ends_every_question() {
+    for is_started in [true, false] {
+        let test = Test::new().script("bin/srv", "#!/bin/sh\nexec <server> stdio\n");
+        let command = test.clone().args(["add", "a", "-e", "TOKEN=<YOUR_TOKEN>", "--", "srv"]).command();
+        let mut session = Session::start(test.clone(), command, Place::Terminal);
+        session.until_shown("value of a.TOKEN (not shown): ");
+        session.press(b"S3CR3T_typed\n");
+        session.until_shown("start a once");
+        if is_started {
+            session.press(b"y\n");
+            session.until_shown("approve a? [y/N]");
+        }
+        session.press(b"\x03");
+        let facts = session.finish().join("\n");
+        assert!(facts.contains("{\"killed\":2,"), "{facts}");
+    }
+}
+
+/// What squire would take literally, and nobody means.
+#[test]
+fn what_is_for_a_shell_or_another_tool_is_refused() {
+    for (words, told) in [
+        (&["add", "claude mcp add x -- npx -y x"][..], "`claude` adds a server to a list of its own"),
+        (&["add", "a", "--", "code", "--add-mcp", "{}"], "`code` adds a server to a list of its own"),
+        (&["add", "a", "npx -y x > log"], "`>` is for a shell"),
+        (&["add", "a", "cd x && npx y"], "`&&` is for a shell"),
+    ] {
+        let run = Test::new().args(words.iter().copied()).any_stderr().unchanged().code(2);
+        assert!(run.stderr.contains(told), "{}", run.stderr);
+    }
+    let test = Test::new().args(["add", "--dry-run", "a", "$ docker run -i --rm \\\n  -e T=x \\\n  mcp/foo"]);
+    let run = test.any_stdout().success();
+    assert!(run.stdout.contains("[\"run\", \"-i\", \"--rm\", \"-e\", \"T"), "{}", run.stdout);
+}
+
+/// An entry of the local layer under a name of yours would be that server with other fields, and have its secrets.
+#[test]
+fn a_name_of_a_lower_layer_is_not_added_to_the_local_one() {
+    let test = Test::new().config("[servers.k]\ncommand = \"x\"\nenv = { A = \"${secret:k}\" }\n");
+    let run = test.args(["add", "k", "--layer", "local", "--", "evil"]).any_stderr().unchanged().code(1);
+    assert!(run.stderr.contains("the local layer would change it field by field"), "{}", run.stderr);
+}

@@ -71,17 +71,13 @@ fn b66_a_changed_tool_is_held_back_with_the_reason_until_the_user_approves_it() 
         assert_eq!(answer["error"]["message"], format!("squire: {reason}"));
         second.finish();
     }
-    // The user's word reaches a gateway that runs: the tool is there, and the agent is told.
+    // The user's word reaches a gateway that runs: the tool is there, and the agent is told, whatever it does meanwhile.
     forget(&test);
     let (_, _, mut third) = session(&test, &FIRST.replace("true", "false"));
     approve(&test);
-    let id = third.ask_tool("t", &json!({}));
-    let (answer, others) = third.answer(id);
-    assert_eq!(text(&answer), "called:t", "{answer}");
-    assert!(
-        others.contains(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" })),
-        "{others:?}"
-    );
+    assert_eq!(third.hear(), json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
+    assert_eq!(third.hear(), json!({ "jsonrpc": "2.0", "method": "notifications/prompts/list_changed" }));
+    assert_eq!(text(&third.call("t", &json!({}))), "called:t");
     assert_eq!(tools(&mut third), ["t"]);
     third.finish();
 }
@@ -197,8 +193,6 @@ fn b66_a_record_that_cannot_be_read_is_stood_in_for() {
     let test = server("pin = \"block\"\n");
     session(&test, FIRST).2.finish();
     forget(&test);
-    // A second look, so that there is a copy.
-    session(&test, &FIRST.replace(r#"{"name":"p"}"#, r#"{"name":"q"}"#).replace("kind", "good")).2.finish();
     let record = || -> PathBuf {
         let files = fs::read_dir(test.path("home/.local/state/squire/tools")).unwrap();
         files
@@ -210,14 +204,50 @@ fn b66_a_record_that_cannot_be_read_is_stood_in_for() {
     forget(&test);
     let (names, stderr, second) = session(&test, &FIRST.replace("one", "every"));
     assert_eq!(names, Vec::<String>::new());
-    assert!(stderr.contains("its last good copy stands in for it (squire doctor)"), "{stderr}");
+    assert!(stderr.contains("its copy stands in for it (squire doctor)"), "{stderr}");
     second.finish();
     fs::write(record(), "{").unwrap();
     let doctor = test.clone().without_arguments().args(["doctor", "--json"]).any_stdout().code(1);
     assert!(
         doctor.stdout.contains("tools-unreadable")
-            && doctor.stdout.contains("its last good copy stands in for it, of a"),
+            && doctor.stdout.contains("its copy stands in for it, of a"),
         "{}",
         doctor.stdout
     );
+}
+
+/// An agent that knows the names by heart and never asks for a list: what it calls first is what is believed.
+#[test]
+fn b66_a_call_by_heart_has_the_tools_recorded() {
+    let test = server("pin = \"block\"\n");
+    for (defined, code) in [(FIRST.to_owned(), None), (FIRST.replace("one file", "every file"), Some(-32085))]
+    {
+        let mut session = Conversation::begun(test.clone().without_arguments().write("defined", defined));
+        let answer = session.call("t", &json!({}));
+        assert_eq!(answer["error"]["code"].as_i64(), code, "{answer}");
+        session.finish();
+    }
+}
+
+/// Neither of the two files can be read: nothing is believed until the user has seen it.
+#[test]
+fn b66_where_no_record_can_be_read_nothing_is_believed() {
+    let test = server("pin = \"block\"\n");
+    session(&test, FIRST).2.finish();
+    let records = || {
+        fs::read_dir(test.path("home/.local/state/squire/tools")).unwrap().map(|entry| entry.unwrap().path())
+    };
+    for record in records().filter(|path| path.extension().is_some()) {
+        fs::write(record, "{").unwrap();
+    }
+    let (names, stderr, second) = session(&test, FIRST);
+    assert!(
+        names.is_empty() && stderr.contains("nothing of its server is believed (squire doctor)"),
+        "{stderr}"
+    );
+    second.finish();
+    approve(&test);
+    let (names, _, third) = session(&test, FIRST);
+    assert_eq!(names, ["t"]);
+    third.finish();
 }

@@ -12,9 +12,13 @@ use crate::commands::waiting::while_drawing;
 use crate::environment::Environment;
 use crate::mcp::Groups;
 use crate::output::Output;
+use crate::signals::Watched;
 
+/// The signals that end a command.
+const SIGNALS: &[i32] = &[SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 /// How long gateways may take to say good-bye to their servers.
 const FAREWELL: Duration = Duration::from_secs(1);
+
 /// Does the work, and watches for the signals that end a command: they set the flag, and end the servers, which are in
 /// groups of their own that a terminal's Ctrl-C does not reach, where the work has not done so after `patience`. Gives what
 /// came of the work, and the signal.
@@ -22,9 +26,10 @@ pub(in crate::commands) fn watched<T>(
     patience: Duration,
     work: impl FnOnce(&Groups, &AtomicBool) -> T,
 ) -> Result<(T, Option<i32>)> {
+    let _watched = Watched::begin(SIGNALS).context("signals can't be watched")?;
     let groups = Groups::default();
     let is_over = AtomicBool::new(false);
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT]).context("signals can't be watched")?;
+    let mut signals = Signals::new(SIGNALS).context("signals can't be watched")?;
     let handle = signals.handle();
     let watch = || {
         let signal = signals.forever().next()?;

@@ -44,13 +44,14 @@ pub(super) fn examine(directories: &Directories, findings: &mut Vec<Finding>) ->
     for Read { record, trouble } in Pins::of(&directories.state).all() {
         if let Some((path, reason)) = trouble {
             let stands = match &record {
-                Some(record) => {
-                    format!("its last good copy stands in for it, of {}", printable(&record.name))
-                }
-                None => "there is no copy, and the next list of its server's tools is believed".into(),
+                Some(record) => format!("its copy stands in for it, of {}", printable(&record.name)),
+                None => "nor can its copy, and nothing that its server tells is believed".into(),
             };
             let sentence = format!("a record of tools that can't be read: {reason}; {stands}");
-            let help = "nothing: it is written anew when its server tells its tools".to_owned();
+            let help = match &record {
+                Some(_) => "nothing: it is written anew when its server tells its tools".to_owned(),
+                None => "look at what its server tells when it has run again: squire approve NAME".to_owned(),
+            };
             findings.push(finding("tools-unreadable", &path, &sentence, &help));
         }
         if let Some(record) = record.filter(|record| !record.differing.is_empty()) {

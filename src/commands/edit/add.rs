@@ -99,6 +99,12 @@ fn refuse_existing(
                 target.path.display()
             );
         }
+        if let Some(path) = stand.below(target, name.as_str())? {
+            bail!(
+                "{name} is declared in {}, and the local layer would change it field by field: squire set --layer local {name} KEY VALUE does that, and another NAME makes it another server",
+                path.display()
+            );
+        }
         if let Some(path) = stand.drop_in(name.as_str()) {
             bail!(
                 "{name} is declared in {}, which squire only reads; NAME gives this one another name",

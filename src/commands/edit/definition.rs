@@ -95,7 +95,10 @@ fn found(options: &cli::Add) -> Result<Found> {
         entry.insert("url".into(), json!(source));
         return Ok((name, vec![Snippet { name: Some(named_after_address(source)), entry }], "the address"));
     }
-    let words = shlex::split(source).filter(|words| words.len() > 1 || name.is_some());
+    // A line that goes on behind its end, and the prompt that a README shows.
+    let line = source.replace("\\\n", " ");
+    let line = line.trim_start().strip_prefix("$ ").unwrap_or(&line);
+    let words = shlex::split(line).filter(|words| words.len() > 1 || name.is_some());
     let words = words.ok_or_else(|| {
         WrongWords(format!(
             "{source:?} is neither an address nor a command line; `squire add {source} -- COMMAND` or `squire add {source} URL` adds a server of that name"
@@ -104,7 +107,28 @@ fn found(options: &cli::Add) -> Result<Found> {
     Ok((name, vec![of_command(&words)?], "the command line"))
 }
 
+/// What a shell understands, and a program would get as an argument.
+const OF_SHELLS: &[&str] = &["|", "||", "&", "&&", ";", ">", ">>", "<", "2>&1", "2>"];
+
 fn of_command(words: &[String]) -> Result<Snippet> {
+    if let Some(word) = words.iter().find(|word| OF_SHELLS.contains(&word.as_str())) {
+        let message = format!(
+            "`{word}` is for a shell, and the server is started without one: give the command of the server alone, or a shell as in `-- sh -c '…'`"
+        );
+        return Err(WrongWords(message).into());
+    }
+    let is_adding = match words {
+        [_, mcp, add, ..] if mcp == "mcp" && add.starts_with("add") => true,
+        [_, option, ..] => option == "--add-mcp",
+        _ => false,
+    };
+    if is_adding {
+        let message = format!(
+            "`{}` adds a server to a list of its own, which squire does not run: give what is behind its `--`, as in `squire add NAME -- COMMAND`, or its address",
+            words[0]
+        );
+        return Err(WrongWords(message).into());
+    }
     let (entry, name) =
         of_words(words).ok_or_else(|| WrongWords("the command line has no program".into()))?;
     Ok(Snippet { name: Some(name), entry })

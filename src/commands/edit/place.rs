@@ -80,6 +80,21 @@ impl Stand {
         files::exists(&path).then_some(path)
     }
 
+    /// The file of a lower layer that has a server of this name: an entry of the local layer would change it field by
+    /// field, and not be one of its own.
+    pub(super) fn below(&self, target: &Target, name: &str) -> Result<Option<PathBuf>> {
+        if target.layer != LayerKind::Local {
+            return Ok(None);
+        }
+        for lower in self.targets()?.into_iter().filter(|lower| lower.layer != LayerKind::Local) {
+            let is_there = lower.read().is_ok_and(|document| document.has(&["servers", name]));
+            if is_there {
+                return Ok(Some(lower.path));
+            }
+        }
+        Ok(self.live(name))
+    }
+
     /// The file of an agent in which the project declares a server. What can't be read every other command tells.
     pub(super) fn live(&self, name: &str) -> Option<PathBuf> {
         let sources = Sources {

@@ -17,6 +17,7 @@ use zeroize::Zeroizing;
 
 use crate::output::Output;
 use crate::secrets::{LARGEST, Value};
+use crate::signals::Watched;
 
 /// What a terminal's line holds (termios(3), canonical mode), its end not counted: the rest is lost in silence.
 const LONGEST_LINE: usize = 4095;
@@ -66,14 +67,16 @@ struct Silence {
     signalled: UnixStream,
     signal: Arc<AtomicUsize>,
     handlers: Vec<SigId>,
+    _watched: Watched,
 }
 
 impl Silence {
     fn begin(before: Termios) -> io::Result<Self> {
+        let watched = Watched::begin(SIGNALS)?;
         let (signalled, sender) = UnixStream::pair()?;
         signalled.set_nonblocking(true)?;
         let signal = Arc::new(AtomicUsize::new(0));
-        let mut silence = Self { before, signalled, signal, handlers: Vec::new() };
+        let mut silence = Self { before, signalled, signal, handlers: Vec::new(), _watched: watched };
         for number in SIGNALS {
             let value = usize::try_from(*number).unwrap_or_default();
             let flag = Arc::clone(&silence.signal);

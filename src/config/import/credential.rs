@@ -15,7 +15,9 @@ const ENDINGS: &[&str] = &[
     "CREDENTIAL",
     "CREDENTIALS",
     "AUTH",
+    "BEARER",
     "COOKIE",
+    "PASSPHRASE",
 ];
 
 /// Whether a string in the field `key` (of the variable or header `name`) is a secret in clear: by its kind, or by the
@@ -28,6 +30,7 @@ pub fn is_credential(key: &'static str, name: Option<&str>, value: &str) -> bool
             && header(value)
                 .is_some_and(|(name, text)| Field::of("headers", Some(name)).holds_credential(&text))
         || holds_user(value)
+        || matches!(key, "env" | "args") && holds_pair(value)
         || key == "env" && name.is_some_and(is_of_secret) && !is_plainly_none(value)
 }
 
@@ -48,7 +51,46 @@ pub(super) fn header(argument: &str) -> Option<(&str, Text)> {
 
 fn is_of_secret(name: &str) -> bool {
     let last = name.rsplit(['_', '-']).next().unwrap_or_default().to_ascii_uppercase();
-    ENDINGS.iter().any(|ending| last == *ending) || last.ends_with("APIKEY") || last.ends_with("TOKEN")
+    ENDINGS.iter().any(|ending| last == *ending)
+        || ["APIKEY", "TOKEN", "PASSWORD", "SECRET"].iter().any(|ending| last.ends_with(ending))
+}
+
+/// Where the value of an argument begins that is a secret by the name of its option or variable: `--token=VALUE`,
+/// `--token VALUE`, `-e TOKEN=VALUE`. `before` is the argument before it.
+pub(super) fn secret_of_argument(before: &str, word: &str) -> Option<usize> {
+    let (name, start) = match word.split_once('=') {
+        Some((name, _)) if matches!(before, "-e" | "--env") || name.starts_with('-') => {
+            (name, name.len() + 1)
+        }
+        _ if before.starts_with("--") && !before.contains('=') && !word.starts_with('-') => (before, 0),
+        _ => return None,
+    };
+    // `--auth basic` says of which kind it is.
+    let is_kind = name.to_ascii_lowercase().ends_with("auth");
+    (is_of_secret(name) && !is_kind && !is_plainly_none(word.get(start..)?)).then_some(start)
+}
+
+/// Whether a value that has pairs in it, of a connection or as JSON, has one of a secret.
+fn holds_pair(value: &str) -> bool {
+    let value = value.to_ascii_lowercase();
+    let is_behind = |rest: &str| {
+        let rest = rest.trim_start_matches([' ', '"', '\'', ':', '=']);
+        let word = rest.split(['"', '\'', ';', '&', ',', ' ', '}']).next().unwrap_or_default();
+        !word.is_empty() && !is_plainly_none(word)
+    };
+    [
+        "password=",
+        "pwd=",
+        "accountkey=",
+        "\"password\"",
+        "\"apikey\"",
+        "\"api_key\"",
+        "\"token\"",
+        "\"secret\"",
+        "bearer ",
+    ]
+    .iter()
+    .any(|name| value.match_indices(name).any(|(at, _)| is_behind(&value[at + name.len()..])))
 }
 
 fn is_plainly_none(value: &str) -> bool {

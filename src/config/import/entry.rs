@@ -8,7 +8,7 @@ use super::dialect::{ANY, Dialect, Meaning, Unit, Untyped};
 use super::string::{Place, Strings};
 use super::tree::{Member, Node, Tree, Unread, members_of};
 use super::values::{flag_of, list_of, scalar_of, string_of, strings_of, table_of, variable_of};
-use super::{Context, Imported, Translated};
+use super::{Context, Imported, Translated, credential};
 
 /// The order in which the fields are written.
 const ORDER: &[&str] = &[
@@ -74,6 +74,9 @@ pub(super) fn translate(
     reading.strings.at = place;
     reading.variables_of_docker();
     reading.refuse_neither().map_err(|reason| Unread { place, reason })?;
+    if let Some(reason) = reading.strings.unfit.take() {
+        return Err(Unread { place, reason });
+    }
     reading.untyped(entry);
     reading.keep_directory();
     let Reading { strings, mut table, .. } = reading;
@@ -174,7 +177,8 @@ impl Reading<'_> {
             let option = before.strip_prefix('-').map(|option| option.trim_start_matches('-'));
             let label = variable.map(|(name, _)| name).or(option).filter(|label| !label.is_empty());
             let place = Place { key: "args", name: None, label: label.unwrap_or("argument") };
-            translated.push(self.strings.translate(word, place));
+            let from = credential::secret_of_argument(before, word);
+            translated.push(self.strings.translate_from(word, place, from));
             before = word;
         }
         translated
@@ -329,6 +333,10 @@ impl Reading<'_> {
         }
         self.strings.at = address.place;
         match self.strings.dialect.untyped {
+            Untyped::Http | Untyped::HttpTold if self.is_called_sse() => {
+                self.set("transport", "sse");
+                self.strings.remark("`url` ends in /sse: it is taken for the older kind of remote server");
+            }
             Untyped::Http => {}
             Untyped::Sse => {
                 self.set("transport", "sse");
@@ -338,6 +346,13 @@ impl Reading<'_> {
                 "it has no `type`: it is taken for streamable HTTP; for the older kind: transport = \"sse\"",
             ),
         }
+    }
+
+    /// Whether the address is named after the older kind of remote servers, as theirs are.
+    fn is_called_sse(&self) -> bool {
+        let address = self.table.get("url").and_then(Item::as_str).unwrap_or_default();
+        let path = address.split(['?', '#']).next().unwrap_or_default();
+        path.trim_end_matches('/').ends_with("/sse")
     }
 
     /// A server of a project is started in it: one that names files relative to it needs to be here, too.

@@ -32,6 +32,8 @@ pub(super) struct Strings<'a> {
     pub(super) own: Vec<String>,
     pub(super) wanted: Vec<Wanted>,
     pub(super) remarks: Vec<Remark>,
+    /// Why the entry can't be taken.
+    pub(super) unfit: Option<String>,
 }
 
 impl<'a> Strings<'a> {
@@ -44,6 +46,7 @@ impl<'a> Strings<'a> {
             own: Vec::new(),
             wanted: Vec::new(),
             remarks: Vec::new(),
+            unfit: None,
         }
     }
 }
@@ -51,13 +54,21 @@ impl<'a> Strings<'a> {
 impl Strings<'_> {
     /// The string as a declaration has it.
     pub(super) fn translate(&mut self, written: &str, place: Place<'_>) -> String {
+        self.translate_from(written, place, None)
+    }
+
+    /// The same of one whose part from there on is a secret by what stands before it.
+    pub(super) fn translate_from(&mut self, written: &str, place: Place<'_>, from: Option<usize>) -> String {
         let before = self.wanted.len();
         let text = self.replace(written, place);
         let may_be_taken = !self.context.keeps_credentials && self.wanted.len() == before;
         if may_be_taken && credential::is_credential(place.key, place.name, &text) {
-            return self.take(&text, place);
+            return self.take(&text, kept(&text, place), place);
         }
-        text
+        match from.filter(|_| may_be_taken && text == written) {
+            Some(from) => self.take(&text, (from, text.len()), place),
+            None => text,
+        }
     }
 
     pub(super) fn remark(&mut self, sentence: impl Into<String>) {
@@ -205,13 +216,20 @@ impl Strings<'_> {
     }
 
     /// Takes a secret in clear out; the scheme or the option before it stays.
-    fn take(&mut self, text: &str, place: Place<'_>) -> String {
-        let (start, end) = kept(text, place);
+    fn take(&mut self, text: &str, (start, end): (usize, usize), place: Place<'_>) -> String {
         let (Some(before), Some(value), Some(behind)) =
             (text.get(..start), text.get(start..end), text.get(end..))
         else {
             return text.to_owned();
         };
+        if Text::parse(value).is_ok_and(|text| text.references().next().is_some()) {
+            // A value is never looked at again: the reference in it would stay as it is written.
+            self.unfit.get_or_insert_with(|| {
+                let field = shown(place);
+                format!("`{field}` has a secret in clear and a reference beside it, which squire can't take apart: write one of them as a variable of its own")
+            });
+            return text.to_owned();
+        }
         let label = label_behind(before, place);
         // What was escaped for the file is plain again in a value.
         let value = Zeroizing::new(value.replace("$${", "${").into_bytes());

@@ -400,3 +400,46 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_argument_is_a_secret_by_the_name_before_it() {
+    for (args, translated) in [
+        (json!(["--token=8f3a9c1de77b"]), "args = [\"--token=${secret:srv.token}\"]"),
+        (json!(["--api-key", "8f3a9c1de77b"]), "args = [\"--api-key\", \"${secret:srv.api-key}\"]"),
+        (json!(["-e", "API_KEY=hunter2x"]), "args = [\"-e\", \"API_KEY=${secret:srv.API_KEY}\"]"),
+        (json!(["--config", "{\"apiKey\": \"abc\"}"]), "args = [\"--config\", \"${secret:srv.config}\"]"),
+        (
+            json!(["--auth", "basic", "--token", "${K}"]),
+            "args = [\"--auth\", \"basic\", \"--token\", \"${env:K}\"]",
+        ),
+        (
+            json!(["--key", "./file.pem", "--password", "-v"]),
+            "args = [\"--key\", \"./file.pem\", \"--password\", \"-v\"]",
+        ),
+    ] {
+        let entry = json!({ "command": "c", "args": args });
+        assert_eq!(fields(&entry), format!("command = \"c\"\n{translated}\n"));
+    }
+    for (name, value) in [
+        ("PGPASSWORD", "hunter2"),
+        ("OPENAPI_MCP_HEADERS", "{\"Authorization\": \"Bearer ntn_1234\"}"),
+        ("CONNECTION", "Server=x;Password=hunter2;"),
+    ] {
+        let entry = json!({ "command": "c", "env": { name: value } });
+        assert!(
+            fields(&entry).contains(&format!("{name} = \"${{secret:srv.{name}}}\"")),
+            "{}",
+            fields(&entry)
+        );
+    }
+}
+
+/// A value is never looked at again: a reference in it would reach the server as it is written.
+#[test]
+fn a_secret_beside_a_reference_is_not_taken_apart() {
+    let entry = json!({ "command": "c", "env": { "URL": "postgres://${U:-me}:S3cretPw9@h/db" } });
+    let error = of_entry("srv", entry.as_object().unwrap(), "").err().unwrap();
+    assert!(error.starts_with("`env.URL` has a secret in clear and a reference beside it"), "{error}");
+    let entry = json!({ "url": "https://h/sse" });
+    assert_eq!(fields(&entry), "transport = \"sse\"\nurl = \"https://h/sse\"\n");
+}

@@ -77,7 +77,7 @@ pub struct Pins {
 /// What was read of a record.
 #[derive(Debug, Default)]
 pub struct Read {
-    /// The record, or its last good copy; `None` where nothing was ever recorded, or none can be read.
+    /// The record, or its copy; `None` where nothing was ever recorded, or none can be read.
     pub record: Option<Record>,
     /// Which file can't be read, and why.
     pub trouble: Option<(PathBuf, String)>,
@@ -89,29 +89,35 @@ impl Pins {
         Self { directory: state.join(DIRECTORY) }
     }
 
-    /// Reads a server's record. One that can't be read neither trusts nor blocks anything: its last good copy stands
-    /// in for it, and the trouble is told.
+    /// Reads a server's record. One that can't be read neither trusts nor blocks anything: its copy stands in for it, and
+    /// the trouble is told.
     pub fn read(&self, subject: &Subject) -> Read {
         self.read_file(&subject.file(), Some(subject))
     }
 
     fn read_file(&self, file: &str, subject: Option<&Subject>) -> Read {
         let path = self.directory.join(file);
+        let copy = || read(&self.directory.join(copy_of(file)), subject);
         match read(&path, subject) {
-            Ok(record) => Read { record, trouble: None },
-            Err(error) => {
-                let copy = read(&self.directory.join(copy_of(file)), subject);
-                Read { record: copy.ok().flatten(), trouble: Some((path, format!("{error:#}"))) }
-            }
+            Ok(Some(record)) => Read { record: Some(record), trouble: None },
+            // Both were written, so that one of them alone is a sign.
+            Ok(None) => match copy() {
+                Ok(None) => Read::default(),
+                Ok(record) => Read { record, trouble: Some((path, "it is gone".into())) },
+                Err(error) => Read { record: None, trouble: Some((path, format!("{error:#}"))) },
+            },
+            Err(error) => Read { record: copy().ok().flatten(), trouble: Some((path, format!("{error:#}"))) },
         }
     }
 
     /// Every record, and every trouble.
     pub fn all(&self) -> Vec<Read> {
         let names = files::names_in(&self.directory).unwrap_or_default();
-        let mut names: Vec<String> = names.into_iter().filter_map(|name| name.into_string().ok()).collect();
+        let names = names.into_iter().filter_map(|name| name.into_string().ok());
+        let mut names: Vec<String> = names.map(|name| name.replace(COPY, ".json")).collect();
         names.retain(|name| Path::new(name).extension().is_some_and(|ending| ending == "json"));
         names.sort();
+        names.dedup();
         names.iter().map(|name| self.read_file(name, None)).collect()
     }
 
@@ -139,17 +145,15 @@ impl Pins {
             ));
         }
         let Read { record, trouble } = self.read(subject);
-        let before = record.as_ref().map(Record::text);
-        let mut record = record.unwrap_or_else(|| Record::new(subject));
-        if !change(&mut record) {
+        let is_whole = trouble.is_none();
+        let mut record = record.unwrap_or_else(|| Record::new(subject, is_whole));
+        if !change(&mut record) && is_whole {
             return Ok(());
         }
-        let file = subject.file();
-        // What was good last stays beside it; what can't be read is no such thing.
-        if let Some(before) = before.filter(|_| trouble.is_none()) {
-            self.write(&copy_of(&file), &before)?;
-        }
-        self.write(&file, &record.text())
+        // A copy beside it: whatever happens to one of them, the other says the same.
+        let (file, text) = (subject.file(), record.text());
+        self.write(&copy_of(&file), &text)?;
+        self.write(&file, &text)
     }
 
     fn write(&self, file: &str, text: &str) -> io::Result<()> {
@@ -188,10 +192,14 @@ fn copy_of(file: &str) -> String {
     file.replace(".json", COPY)
 }
 
-impl Record {
-    /// What the relay holds a server to.
+impl Read {
+    /// What the relay holds a server to. Of one that was recorded, and whose record nobody can read, nothing is believed.
     pub fn believed(&self) -> Believed {
-        self.believed.hashes()
+        match (&self.record, &self.trouble) {
+            (Some(record), _) => record.believed.hashes(),
+            (None, Some(_)) => Definitions::nothing().hashes(),
+            (None, None) => Believed::default(),
+        }
     }
 }
 
@@ -269,27 +277,39 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_cannot_be_read_is_stood_in_for_by_its_last_good_copy() {
+    fn a_record_that_cannot_be_read_is_stood_in_for_by_its_copy() {
         let (state, pins) = state();
         let path = state.path().join(DIRECTORY).join(subject().file());
+        let copy = state.path().join(DIRECTORY).join(copy_of(&subject().file()));
+        pins.saw(&subject(), Pin::Block, Seen::Instructions(None)).unwrap();
         pins.saw(&subject(), Pin::Block, tools(&[r#"{"name":"a"}"#])).unwrap();
-        pins.saw(&subject(), Pin::Block, tools(&[r#"{"name":"b"}"#])).unwrap();
         let good = fs::read_to_string(&path).unwrap();
-        for broken in [
-            "",
-            "{",
-            "[]",
-            &good.replace("docs", "dogs"),
-            &good.replace("\\\"a\\\"", "x").replace("\"name\":\"a\"", "\"name\":\"z\""),
-        ] {
-            fs::write(&path, broken).unwrap();
+        let broken = [
+            String::new(),
+            "{".into(),
+            good.replace("docs", "dogs"),
+            good.replace("\"name\":\"a\"", "\"name\":\"z\""),
+        ];
+        for broken in broken.iter().map(Some).chain([None]) {
+            match broken {
+                Some(broken) => fs::write(&path, broken).unwrap(),
+                None => fs::remove_file(&path).unwrap(),
+            }
             let Read { record, trouble } = pins.read(&subject());
-            assert_eq!(names(&record.unwrap().believed), ["a"], "{broken}");
+            assert_eq!(names(&record.unwrap().believed), ["a"], "{broken:?}");
             assert_eq!(trouble.unwrap().0, path);
+            assert_eq!(pins.all().len(), 1);
         }
         // What is recorded next makes it whole.
-        pins.saw(&subject(), Pin::Block, tools(&[r#"{"name":"b"}"#])).unwrap();
+        pins.saw(&subject(), Pin::Block, tools(&[r#"{"name":"a"}"#])).unwrap();
         let Read { record, trouble } = pins.read(&subject());
         assert_eq!((names(&record.unwrap().believed), trouble.is_none()), (vec!["a".into()], true));
+        // Where neither can be read nothing is believed: what the server tells waits for the user.
+        fs::write(&path, "{").unwrap();
+        fs::write(&copy, "{").unwrap();
+        assert_eq!(pins.read(&subject()).believed().tools, Some(std::collections::BTreeMap::new()));
+        pins.saw(&subject(), Pin::Block, tools(&[r#"{"name":"a"}"#])).unwrap();
+        let record = pins.read(&subject()).record.unwrap();
+        assert_eq!((names(&record.believed), names(&record.differing)), (vec![], vec!["a".into()]));
     }
 }

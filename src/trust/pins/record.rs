@@ -49,6 +49,11 @@ fn told<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Opti
 }
 
 impl Definitions {
+    /// That there is nothing: not that nothing was told yet.
+    pub(super) fn nothing() -> Self {
+        Self { tools: Some(BTreeMap::new()), prompts: Some(BTreeMap::new()), instructions: Some(None) }
+    }
+
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
         let has = |named: &Named| named.as_ref().is_some_and(|named| !named.is_empty());
@@ -123,9 +128,11 @@ pub struct Record {
 }
 
 impl Record {
-    pub(super) fn new(subject: &Subject) -> Self {
+    /// An empty one: what is told first is believed, unless there was one that can't be read any more.
+    pub(super) fn new(subject: &Subject, is_first: bool) -> Self {
         let Subject { name, place, digest } = subject.clone();
-        let (believed, differing) = <(Definitions, Definitions)>::default();
+        let believed = if is_first { Definitions::default() } else { Definitions::nothing() };
+        let differing = Definitions::default();
         let time = crate::environment::time();
         Self { version: VERSION, algorithm: ALGORITHM.into(), name, place, digest, time, believed, differing }
     }
@@ -254,7 +261,7 @@ mod tests {
 
     fn record() -> Record {
         let subject = Subject { name: "a".into(), place: Place::User, digest: "d".into() };
-        let mut record = Record::new(&subject);
+        let mut record = Record::new(&subject, true);
         let text = r#"{ "name":"t", "n": 1.0 }"#.to_owned();
         let definition =
             Definition { name: "t".into(), hash: hash(&RawValue::from_string(text.clone()).unwrap()), text };

@@ -285,6 +285,11 @@ fn judge(
         } else if let Some(path) = stand.drop_in(name) {
             let path = path.display();
             planned.action = Action::Conflict(format!("it is declared in {path}, which squire only reads"));
+        } else if let Some(path) = stand.below(target, name)? {
+            let path = path.display();
+            planned.action = Action::Conflict(format!(
+                "it is declared in {path}, and the local layer would change it field by field"
+            ));
         } else if is_there && is_declared_so(there, &planned, target) {
             planned.action = Action::Same;
         } else if is_there && !options.replace {
