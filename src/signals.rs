@@ -21,13 +21,12 @@ impl Watched {
         let mut known = BY_DEFAULT.lock().unwrap_or_else(PoisonError::into_inner);
         let mut watched = Self(Vec::new());
         for signal in signals {
-            let flag = match known.get(signal) {
-                Some(flag) => Arc::clone(flag),
-                None => {
-                    let flag = Arc::new(AtomicBool::new(false));
-                    signal_hook::flag::register_conditional_default(*signal, Arc::clone(&flag))?;
-                    Arc::clone(known.entry(*signal).or_insert(flag))
-                }
+            let flag = if let Some(flag) = known.get(signal) {
+                Arc::clone(flag)
+            } else {
+                let flag = Arc::new(AtomicBool::new(false));
+                signal_hook::flag::register_conditional_default(*signal, Arc::clone(&flag))?;
+                Arc::clone(known.entry(*signal).or_insert(flag))
             };
             flag.store(false, Ordering::SeqCst);
             watched.0.push(flag);
