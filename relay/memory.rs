@@ -123,6 +123,17 @@ pub enum Learned {
     },
 }
 
+impl Learned {
+    /// What the server wrote.
+    pub fn texts(&self) -> Vec<&str> {
+        match self {
+            Self::Greeting { result, .. } => Vec::from([result.as_str()]),
+            Self::List { pages, .. } => pages.iter().map(|page| page.result.as_str()).collect(),
+            Self::Doubted { .. } => Vec::new(),
+        }
+    }
+}
+
 /// What becomes of a list that was told.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {

@@ -47,7 +47,8 @@ mod tests {
         assert_eq!(printable("読—🙂é"), "読—🙂é");
         assert_eq!(printable("a\x1b[2Jb\r\n\t\0"), "a\\u{1b}[2Jb\\r\\n\\t\\u{0}");
         assert_eq!(printable("\u{202e}gpj.exe\u{9b}31m"), "\\u{202e}gpj.exe\\u{9b}31m");
-        assert_eq!(printable("\u{e0041}"), "\\u{e0041}");
+        assert_eq!(printable("\u{e0041}\u{3164}\u{ad}"), "\\u{e0041}\\u{3164}\\u{ad}");
+        assert_eq!(printable("⚠\u{fe0f}"), "⚠\u{fe0f}");
     }
 
     #[test]

@@ -15,7 +15,13 @@ pub fn is_deceptive(character: char) -> bool {
             // Arabic letter mark, direction marks, embeddings, overrides and isolates (Unicode, UAX #9).
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
             // Line and paragraph separator, zero-width space, word joiner, byte order mark, tags.
-            | '\u{2028}' | '\u{2029}' | '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
+            | '\u{2028}' | '\u{2029}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
+            // What is shown as nothing or as a blank: soft hyphen, joiner of graphemes, fillers, an empty pattern of
+            // Braille, vowels of Khmer and selectors of Mongolian that nobody sees, annotations, deprecated format
+            // characters, and variation selectors but the one of emoji.
+            | '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{206a}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0e}' | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0100}'..='\u{e01ef}'
         )
 }
 

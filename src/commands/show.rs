@@ -252,6 +252,9 @@ pub(super) fn receives(entry: &Resolved) -> String {
         };
         parts.push(format!("secrets, for {who}: {}", secrets.join(", ")));
     }
+    if let Some(Declaration { client_key: Some(key), .. }) = &entry.declaration {
+        parts.push(format!("proof that it has the key in your file {}", key.value));
+    }
     parts.join("; ")
 }
 

@@ -97,6 +97,14 @@ impl Remembered {
         }
     }
 
+    /// What the server tells has a secret in it.
+    pub(super) fn refuse(&mut self) {
+        self.complain(&format!(
+            "{} tells a secret of yours in what it says of itself: that is not recorded, and its tools are not pinned",
+            self.subject.name
+        ));
+    }
+
     fn pin_down(&self, learned: &Learned) -> io::Result<()> {
         let seen = match learned {
             Learned::Greeting { result, .. } => Seen::Instructions(instructions(result)),

@@ -251,3 +251,22 @@ fn b66_where_no_record_can_be_read_nothing_is_believed() {
     assert_eq!(names, ["t"]);
     third.finish();
 }
+
+/// A server that repeats its secret in what it tells of itself: the value is in no file of squire's.
+#[test]
+fn b91_a_secret_that_a_server_tells_is_not_recorded() {
+    let test = server("pin = \"block\"\nenv = { TOKEN = \"${secret:k}\" }\n")
+        .secrets("[secrets.k]\nvalue = \"S3CR3T-canary\"\n")
+        .receiver("log")
+        .receiver("defined");
+    let (_, stderr, first) = session(&test, &FIRST.replace("one file", "S3CR3T-canary"));
+    assert!(stderr.contains("a tells a secret of yours in what it says of itself"), "{stderr}");
+    first.finish();
+    let state = test.path("home/.local/state/squire");
+    for directory in ["tools", "answers"] {
+        for entry in fs::read_dir(state.join(directory)).into_iter().flatten().flatten() {
+            let text = fs::read_to_string(entry.path()).unwrap_or_default();
+            assert!(!text.contains("S3CR3T-canary"), "{}: {text}", entry.path().display());
+        }
+    }
+}

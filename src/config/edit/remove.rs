@@ -7,6 +7,9 @@ use toml_edit::{Item, Value};
 use super::layout::{Layout, Statement};
 use super::{Unfit, find, members, parse, shown};
 
+/// How many keys lead to a server or a profile: behind them are its fields.
+const FIELD: usize = 2;
+
 /// Takes out what is at a path; `None` where nothing is.
 pub(super) fn item(text: &str, path: &[&str]) -> Result<Option<String>, Unfit> {
     let parsed = parse(text)?;
@@ -80,6 +83,10 @@ fn of_inline(text: &str, root: &Item, path: &[&str], length: usize) -> Result<St
     let (holder, key) = path.split_at(length);
     let [key] = key else { return Err(by_hand()) };
     let Some(Item::Value(Value::InlineTable(table))) = find(root, holder) else { return Err(by_hand()) };
+    if table.len() == 1 && table.contains_key(key) && holder.len() > FIELD {
+        // What was put in with the key goes with it: an empty table of a field says nothing.
+        return item(text, holder)?.ok_or_else(by_hand);
+    }
     let all = members::of_table(table).ok_or_else(by_hand)?;
     let index = table.iter().position(|(other, _)| other == *key).ok_or_else(by_hand)?;
     members::without(text, &all, index)

@@ -293,3 +293,14 @@ fn items_are_found() {
     assert_eq!(edited.keys(&["servers"]), ["github", "db"]);
     assert_eq!(edited.get(&["servers", "db", "timeout"]).as_ref().and_then(Item::as_str), Some("2m"));
 }
+
+#[test]
+fn the_last_key_of_a_field_takes_it_along() {
+    for before in ["servers.b = { command = \"y\" }\n", "[servers.b]\ncommand = \"y\"\n"] {
+        let mut document = Document::parse(before).unwrap();
+        document.set(&["servers", "b", "env", "NEW"], &toml_edit::Value::from("v")).unwrap();
+        assert!(document.has(&["servers", "b", "env", "NEW"]), "{}", document.text());
+        document.remove(&["servers", "b", "env", "NEW"]).unwrap();
+        assert_eq!(document.text(), before);
+    }
+}
