@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::conversation::{Conversation, failure, text};
-use crate::support::Test;
+use crate::support::{Test, eventually};
 
 const FIRST: &str = r#"{"tools":[{"name":"t","description":"Reads one file.","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","required":["a","b"],"properties":{"a":{},"b":{}}}}],"prompts":[{"name":"p"}],"instructions":"Be kind."}"#;
 
@@ -259,8 +259,9 @@ fn b91_a_secret_that_a_server_tells_is_not_recorded() {
         .secrets("[secrets.k]\nvalue = \"S3CR3T-canary\"\n")
         .receiver("log")
         .receiver("defined");
-    let (_, stderr, first) = session(&test, &FIRST.replace("one file", "S3CR3T-canary"));
-    assert!(stderr.contains("a tells a secret of yours in what it says of itself"), "{stderr}");
+    let (_, _, first) = session(&test, &FIRST.replace("one file", "S3CR3T-canary"));
+    let told = "a tells a secret of yours in what it says of itself";
+    eventually("it is told", || first.stderr().contains(told));
     first.finish();
     let state = test.path("home/.local/state/squire");
     for directory in ["tools", "answers"] {
