@@ -99,3 +99,13 @@ fn json_says_all_of_it() {
     let run = claude(ONE).args(["--json"]).any_stdout().success();
     assert_eq!(std::fs::read_to_string(run.path(FILE)).unwrap(), DOCS);
 }
+
+/// A filter or a limit of the user's own is no other definition: a second import finds the same.
+#[test]
+fn what_the_user_has_set_since_is_no_conflict() {
+    let test = claude(ONE);
+    test.clone().any_stderr().success();
+    let set = test.clone().without_arguments().args(["set", "docs", "tools.deny", "zz"]);
+    set.any_stderr().success();
+    test.any_stderr().unchanged().success();
+}

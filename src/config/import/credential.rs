@@ -26,12 +26,32 @@ pub fn is_credential(key: &'static str, name: Option<&str>, value: &str) -> bool
     // What is written as a reference is none in clear.
     let text = Text::parse(value).unwrap_or_else(|_| Text::plain(value));
     Field::of(key, name).holds_credential(&text)
+        || key == "url" && Field::of(key, name).holds_credential(&Text::plain(&without_references(value)))
         || key == "args"
             && header(value)
                 .is_some_and(|(name, text)| Field::of("headers", Some(name)).holds_credential(&text))
         || holds_user(value)
         || matches!(key, "env" | "args") && holds_pair(value)
         || key == "env" && name.is_some_and(is_of_secret) && !is_plainly_none(value)
+}
+
+/// An address with a word in the place of each reference: what stands beside them is in clear all the same.
+fn without_references(value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    let mut rest = value;
+    while let Some((before, reference)) = rest.split_once("${") {
+        out.push_str(before);
+        match reference.split_once('}') {
+            // A parameter that is a reference has nothing in clear.
+            Some((_, behind)) if before.ends_with('=') => rest = behind,
+            Some((_, behind)) => {
+                out.push('x');
+                rest = behind;
+            }
+            None => return out + reference,
+        }
+    }
+    out + rest
 }
 
 /// Whether a word is the name of a header, as in `--header "Authorization: …"`.

@@ -125,7 +125,14 @@ impl Reading<'_> {
             Meaning::Off if flag_of(key, value)? => self.set("disabled", true),
             Meaning::On if !flag_of(key, value)? => self.set("disabled", true),
             Meaning::Off | Meaning::On | Meaning::Nothing => {}
-            Meaning::Description => self.set("description", string_of(key, value)?),
+            Meaning::Description => {
+                let text = string_of(key, value)?;
+                if credential::is_credential("args", None, text) {
+                    self.strings.remark("its description has a secret in it, and is left away");
+                } else {
+                    self.set("description", text);
+                }
+            }
             Meaning::Deny => self.filter("deny", &strings_of(key, value)?),
             Meaning::Allow => self.filter("allow", &strings_of(key, value)?),
             Meaning::Timeout(unit) => self.duration("timeout", key, value, unit)?,

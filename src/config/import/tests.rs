@@ -440,6 +440,11 @@ fn a_secret_beside_a_reference_is_not_taken_apart() {
     let entry = json!({ "command": "c", "env": { "URL": "postgres://${U:-me}:S3cretPw9@h/db" } });
     let error = of_entry("srv", entry.as_object().unwrap(), "").err().unwrap();
     assert!(error.starts_with("`env.URL` has a secret in clear and a reference beside it"), "{error}");
+    let entry = json!({ "url": "https://h/${P}?profile=${Q}&api_key=8f3a9c1d&token=${T}" });
+    assert_eq!(
+        fields(&entry),
+        "url = \"https://h/${env:P}?profile=${env:Q}&api_key=${secret:srv.api_key}&token=${env:T}\"\n"
+    );
     let entry = json!({ "url": "https://h/sse" });
     assert_eq!(fields(&entry), "transport = \"sse\"\nurl = \"https://h/sse\"\n");
 }

@@ -325,6 +325,28 @@ fn judge(
 }
 
 /// Whether the file says the same of the server, however it is written.
+/// What the user sets of a server that is there already, and an import leaves as it is.
+const OF_USER: &[&str] = &[
+    "audit",
+    "description",
+    "grants",
+    "max_restarts",
+    "pin",
+    "result_limit",
+    "route",
+    "spill",
+    "startup_timeout",
+    "timeout",
+    "tools",
+];
+
+/// What a server is, without what the user sets of it.
+fn definition(declaration: &config::Declaration) -> serde_json::Map<String, serde_json::Value> {
+    let mut fields = canonical(declaration);
+    fields.retain(|field, _| !OF_USER.contains(&field.as_str()));
+    fields
+}
+
 fn is_declared_so(there: &Document, planned: &Planned, target: &Target) -> bool {
     let name = planned.name.as_str();
     let mut alone = Document::parse("").ok();
@@ -338,7 +360,7 @@ fn is_declared_so(there: &Document, planned: &Planned, target: &Target) -> bool 
         (Some(one), Some(other)) => {
             let is_off = |server: &config::Declaration| server.disabled.as_ref().is_some_and(|off| off.value);
             // One that is switched off here stays so: what it is is the same.
-            canonical(&one) == canonical(&other) && (is_off(&one) || !is_off(&other))
+            definition(&one) == definition(&other) && (is_off(&one) || !is_off(&other))
         }
         _ => false,
     }
