@@ -26,7 +26,7 @@ pub fn is_credential(key: &'static str, name: Option<&str>, value: &str) -> bool
     // What is written as a reference is none in clear.
     let text = Text::parse(value).unwrap_or_else(|_| Text::plain(value));
     Field::of(key, name).holds_credential(&text)
-        || key == "url" && Field::of(key, name).holds_credential(&Text::plain(&without_references(value)))
+        || key == "url" && Field::of(key, name).holds_credential(&Text::plain(without_references(value)))
         || key == "args"
             && header(value)
                 .is_some_and(|(name, text)| Field::of("headers", Some(name)).holds_credential(&text))
