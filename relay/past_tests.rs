@@ -276,3 +276,14 @@ fn modern_agents_are_answered_from_memory_by_what_they_say_with_each_request() {
     assert_eq!(talk.started(), [format!("server {}", ask(2, "tools/list", ""))]);
     assert_eq!(talk.server(&tools(2, r#"{"name":"t"}"#)), [format!("server {called}")]);
 }
+
+#[test]
+fn a_spoiled_list_lets_no_call_through() {
+    let mut talk = recalled();
+    talk.agent(&call(3, "t"));
+    talk.started();
+    talk.server(&format!(r#"{{"jsonrpc":"2.0","id":0,"result":{GREETING}}}"#));
+    let told = talk.server(r#"{"jsonrpc":"2.0","id":3,"result":{},"result":{}}"#);
+    assert_eq!(told[0], "audit t refused", "{told:?}");
+    assert_eq!(error_of(&told[1]).0, i64::from(code::POLICY));
+}

@@ -700,3 +700,19 @@ fn how_far_a_server_has_come_is_told_once() {
     }
     assert_eq!(reached, ["reached Initialized", "reached Called", "reached Listed"]);
 }
+
+/// What brings a restarted server back into the session is the relay's own: a spoiled answer to it is none for the agent.
+#[test]
+fn a_spoiled_answer_to_the_relays_own_words_reaches_nobody() {
+    for spoiled in
+        [r#"{"jsonrpc":"2.0","id":0,"res5lt":{}}"#, r#"{"jsonrpc":"2.0","id":0,"result":{},"result":{}}"#]
+    {
+        let mut talk = Talk::begun();
+        talk.ended();
+        assert_eq!(talk.after(1000), ["start"]);
+        assert_eq!(talk.started(), [format!("server {CLEARED}")]);
+        let told = talk.server(spoiled);
+        assert_eq!(told[0], "stop", "{told:?}");
+        assert!(!told.iter().any(|told| told.starts_with("agent")), "{told:?}");
+    }
+}

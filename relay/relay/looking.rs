@@ -130,6 +130,15 @@ impl Relay {
         true
     }
 
+    /// An answer to the relay's own question that can't be read; false where it is none.
+    pub(super) fn look_spoiled(&mut self, key: &Key, now: Time) -> bool {
+        let is_own = self.looks.remove(key).is_some();
+        if is_own {
+            self.look_failed(now);
+        }
+        is_own
+    }
+
     fn look_done(&mut self, look: Look, now: Time) {
         let Look { list, asker, pages, is_recalled, .. } = look;
         for definition in memory::definitions(list, &pages) {

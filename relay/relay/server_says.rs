@@ -98,14 +98,28 @@ impl Relay {
                 }
             }
             Message::Flawed { id, why } => {
-                if let Some(pending) = id.and_then(|id| self.requests.take(&Key::of(id))) {
-                    let sentence = format!("the answer of {} is not passed on: {why}", self.policy.name);
-                    self.fail(pending, code::RELAY, &sentence, Outcome::Error, line.len(), now);
+                let key = id.map(Key::of);
+                if key.as_ref().is_some_and(|key| self.look_spoiled(key, now)) {
+                    // Nobody else asked.
+                } else if let Some(pending) = key.and_then(|key| self.requests.take(&key)) {
+                    self.spoiled(pending, &why, line.len(), now);
                 }
                 self.act(Action::Note(Note::Refused(why)));
             }
             Message::Noise if line.trim_ascii().is_empty() => {}
             Message::Noise => self.act(Action::Note(Note::Noise(line))),
+        }
+    }
+
+    /// An answer that can't be passed on. What the relay asked itself is nobody else's.
+    pub(super) fn spoiled(&mut self, pending: Pending, why: &str, length: usize, now: Time) {
+        match pending.kind {
+            Kind::Return => self.returned(false, now),
+            Kind::Again | Kind::Cancelled => {}
+            _ => {
+                let sentence = format!("the answer of {} is not passed on: {why}", self.policy.name);
+                self.fail(pending, code::RELAY, &sentence, Outcome::Error, length, now);
+            }
         }
     }
 

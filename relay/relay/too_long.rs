@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::Relay;
 use crate::Time;
-use crate::action::{Action, Note, Outcome};
+use crate::action::{Action, Note};
 use crate::answer::{self, Completed, code};
 use crate::message::{self, Key, Known};
 
@@ -72,9 +72,10 @@ impl Relay {
                     let sentence = format!("squire: {why} is not passed on");
                     let refusal = answer::error(Some(&id), code::RELAY, &sentence, Completed::No);
                     self.act(Action::ToServer(refusal));
+                } else if self.look_spoiled(&key(&id), now) {
+                    // Nobody else asked.
                 } else if let Some(pending) = self.requests.take(&key(&id)) {
-                    let sentence = format!("the answer of {} is not passed on: {why}", self.policy.name);
-                    self.fail(pending, code::RELAY, &sentence, Outcome::Error, limit, now);
+                    self.spoiled(pending, &why, limit, now);
                 }
             }
             self.act(Action::Note(Note::Refused(why)));
