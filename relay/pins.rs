@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use crate::edit::string;
+use crate::memory::List;
 
 /// What happens when a server changes or adds a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -40,6 +41,15 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// What the definitions in a list are, where they are pinned.
+    pub(crate) fn of(list: List) -> Option<Self> {
+        match list {
+            List::Tools => Some(Self::Tool),
+            List::Prompts => Some(Self::Prompt),
+            List::Resources | List::Templates => None,
+        }
+    }
+
     fn as_str(self) -> &'static str {
         match self {
             Self::Tool => "tool",

@@ -210,8 +210,8 @@ fn bytes(node: &impl Ranged) -> Range<usize> {
     range.start..range.end
 }
 
-/// Strict, but for comments and trailing commas.
-pub(crate) fn dialect() -> ParseOptions {
+/// How JSON of agents is read: strict, but for comments and trailing commas.
+pub fn dialect() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,

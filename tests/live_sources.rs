@@ -8,6 +8,7 @@ use std::os::unix::fs::symlink;
 use serde_json::{Value, json};
 
 use crate::support::{Run, Test, eventually, fake_server};
+use crate::trust::approve;
 
 const MCP: &str = "project/.mcp.json";
 const CURSOR: &str = "project/.cursor/mcp.json";
@@ -22,19 +23,6 @@ fn docs() -> Test {
     let test = Test::new().config(NONE);
     let entry = json!({ "command": fake_server(), "args": ["stdio", "--log", test.path("log")] });
     test.write(MCP, json!({ "mcpServers": { "docs": entry } }).to_string())
-}
-
-fn digest(test: &Test, name: &str) -> String {
-    let run = test.clone().args(["approve", "--digest", "0", name]).any_stderr().unchanged().code(1);
-    let right = run.stderr.split(" is ").nth(1).and_then(|rest| rest.split(',').next());
-    right.expect(&run.stderr).to_owned()
-}
-
-#[track_caller]
-fn approve(test: &Test, name: &str) {
-    let digest = digest(test, name);
-    let told = format!("approved {name} {digest}\n");
-    test.clone().args(["approve", "--digest", &digest, name]).stdout(told).success();
 }
 
 /// Name, state and origin of each server of the list, and the notes behind it.

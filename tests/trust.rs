@@ -29,8 +29,9 @@ fn digest(test: &Test, name: &str) -> String {
     right.expect(&run.stderr).to_owned()
 }
 
+/// Approves a server by the digest that `approve` wants.
 #[track_caller]
-fn approve(test: &Test, name: &str) {
+pub(crate) fn approve(test: &Test, name: &str) {
     let digest = digest(test, name);
     let told = format!("approved {name} {digest}\n");
     test.clone().args(["approve", "--digest", &digest, name]).stdout(told).success();

@@ -141,13 +141,10 @@ impl Relay {
 
     fn look_done(&mut self, look: Look, now: Time) {
         let Look { list, asker, pages, is_recalled, .. } = look;
-        for definition in memory::definitions(list, &pages) {
-            let kind = match list {
-                List::Tools => pins::Kind::Tool,
-                List::Prompts => pins::Kind::Prompt,
-                List::Resources | List::Templates => break,
-            };
-            self.look(kind, &definition.name, &definition.hash);
+        if let Some(kind) = pins::Kind::of(list) {
+            for definition in memory::definitions(list, &pages) {
+                self.look(kind, &definition.name, &definition.hash);
+            }
         }
         let verdict = self.learn_list(&asker, list, pages);
         if is_recalled && verdict == Verdict::New {
@@ -157,7 +154,6 @@ impl Relay {
             self.act(Action::Reached(Step::Listed));
         }
         self.release(now);
-        self.look_on(now);
     }
 
     /// The server does not tell its list: calls that wait for it are refused, as nobody knows what they would call.

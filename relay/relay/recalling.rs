@@ -174,12 +174,7 @@ impl Relay {
 
     /// The server has told a whole list.
     pub(super) fn learn_list(&mut self, asker: &str, list: List, pages: Vec<Page>) -> Verdict {
-        let kind = match list {
-            List::Tools => Some(pins::Kind::Tool),
-            List::Prompts => Some(pins::Kind::Prompt),
-            List::Resources | List::Templates => None,
-        };
-        if let Some(kind) = kind {
+        if let Some(kind) = pins::Kind::of(list) {
             self.recall.pins.learn(kind, &memory::hashes(list, &pages));
         }
         if list == List::Tools {

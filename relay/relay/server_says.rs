@@ -258,11 +258,9 @@ impl Relay {
 
     /// A page of a list, without what policy hides or holds back.
     pub(super) fn listed<'a>(&mut self, list: List, result: &'a RawValue) -> Listed<'a> {
-        let kind = match list {
-            List::Tools => pins::Kind::Tool,
-            List::Prompts if self.recall.pins.are_on() => pins::Kind::Prompt,
-            _ => return Listed::Whole,
-        };
+        // Policy looks at tools whether they are pinned or not.
+        let is_looked_at = list == List::Tools || self.recall.pins.are_on();
+        let Some(kind) = pins::Kind::of(list).filter(|_| is_looked_at) else { return Listed::Whole };
         let Policy { allows, tells_withheld, name: server, .. } = &self.policy;
         let pins = &mut self.recall.pins;
         let mut different = Vec::new();

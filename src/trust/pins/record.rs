@@ -216,18 +216,13 @@ impl Record {
 fn believe(shown: &Named, believed: &mut Named, differing: &mut Named) {
     for (name, kept) in shown.iter().flatten() {
         believed.get_or_insert_default().insert(name.clone(), kept.clone());
-        if let Some(waiting) = differing
-            .as_mut()
-            .filter(|waiting| waiting.get(name).is_some_and(|kept| shown_is(shown, name, kept)))
+        if let Some(differing) = differing
+            && differing.get(name).is_some_and(|waiting| waiting.hash == kept.hash)
         {
-            waiting.remove(name);
+            differing.remove(name);
         }
     }
     differing.take_if(|differing| differing.is_empty());
-}
-
-fn shown_is(shown: &Named, name: &str, kept: &Kept) -> bool {
-    shown.as_ref().and_then(|shown| shown.get(name)).is_some_and(|known| known.hash == kept.hash)
 }
 
 fn take_in(pin: Pin, found: Vec<Definition>, believed: &mut Named, differing: &mut Named) -> bool {

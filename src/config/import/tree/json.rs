@@ -2,7 +2,8 @@
 
 use jsonc_parser::ast::Value;
 use jsonc_parser::common::Ranged as _;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use jsonc_parser::{CollectOptions, parse_to_ast};
+use squire_strategies::json_edit::dialect;
 
 use super::{DEEPEST, Member, Node, Tree, Unread, text_of};
 use crate::config::Lines;
@@ -11,19 +12,7 @@ use crate::config::Lines;
 pub(in super::super) fn read(bytes: &[u8]) -> Result<Tree, Unread> {
     let text = text_of(bytes)?;
     let lines = Lines::of(text);
-    let options = ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_extended_string_escapes: false,
-        allow_non_finite_numbers: false,
-    };
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &options).map_err(|error| {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &dialect()).map_err(|error| {
         let reason = error.kind().to_string().to_lowercase();
         Unread::at(lines.place(error.range().start), format!("this is no JSON: {reason}"))
     })?;
