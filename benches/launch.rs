@@ -20,8 +20,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use declarations::declarations;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
+
+#[path = "shared/declarations.rs"]
+mod declarations;
 
 const SQUIRE: &str = env!("CARGO_BIN_EXE_squire");
 /// Tells this program to be a hello-world.
@@ -177,23 +181,6 @@ impl Bench {
         goal(list.median <= 1.0, &format!("list of 20 adds at most 1 ms of CPU to a hello-world: {list}"));
         goals
     }
-}
-
-/// Servers of every kind that a launch delivers: programs with references and variables, and an address in four.
-fn declarations(servers: usize) -> String {
-    let one = |number: usize| {
-        let kind = if number % 4 == 3 {
-            format!("url = \"https://server-{number}.example.com/mcp\"\n")
-        } else {
-            format!(
-                "command = [\"npx\", \"-y\", \"@example/mcp-{number}\"]\n\
-                 env = {{ API_URL = \"${{env:API_URL:-https://example.com}}\", LEVEL = \"info\" }}\n\
-                 inherit_env = [\"PGHOST\"]\nstartup_timeout = \"1m\"\n"
-            )
-        };
-        format!("[servers.server-{number}]\n{kind}description = \"the server of number {number}\"\n\n")
-    };
-    (0..servers).map(one).collect()
 }
 
 /// The CPU time of all children that were waited for, and of theirs, in milliseconds.

@@ -3,7 +3,8 @@
 //!
 //! Three ways to a program: its own pipes; a process that copies bytes with two threads, which is the least that
 //! anything in between can cost; and `squire gateway` with its audit. And to a server over streamable HTTP, which
-//! answers at once or after 20 ms: an HTTP client of nothing but sockets, squire, and other clients of stdio that connect
+//! answers at once or after 20 ms: an HTTP client of nothing but sockets; that client in a process of its own, which is the
+//! least that stands between pipes and such a server; squire; and other clients of stdio that connect
 //! to HTTP, where `SQUIRE_RELAY_PEERS` names the directory that has them:
 //!
 //!     npm install --prefix DIR mcp-remote

@@ -41,8 +41,10 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// The subcommands.
+/// The subcommands. Only the one that is called gets its options built: every launch and every gateway would pay for
+/// those of all others.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Command {
     /// Run an agent with your servers, for this one launch
     Launch(Launch),

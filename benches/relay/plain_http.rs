@@ -51,19 +51,19 @@ impl Link for PlainHttp {
     }
 }
 
-fn connect(port: u16) -> BufReader<TcpStream> {
+pub(super) fn connect(port: u16) -> BufReader<TcpStream> {
     let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
     stream.set_nodelay(true).unwrap();
     BufReader::new(stream)
 }
 
-struct Reply {
-    session: String,
-    body: String,
+pub(super) struct Reply {
+    pub(super) session: String,
+    pub(super) body: String,
 }
 
 /// One round trip. The connection is kept.
-fn post(connection: &mut BufReader<TcpStream>, session: &str, message: &str) -> Reply {
+pub(super) fn post(connection: &mut BufReader<TcpStream>, session: &str, message: &str) -> Reply {
     let length = message.len();
     let session = if session.is_empty() { String::new() } else { format!("Mcp-Session-Id: {session}\r\n") };
     let request = format!(

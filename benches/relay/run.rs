@@ -1,5 +1,6 @@
 //! One run: the servers, the ways to them, round by round.
 
+mod bridge;
 mod copier;
 mod goals;
 mod leg;
@@ -7,7 +8,6 @@ mod link;
 mod peers;
 mod pipes;
 mod plain_http;
-mod remote_server;
 mod spread;
 mod table;
 
@@ -19,6 +19,8 @@ mod memory;
 #[path = "../../tests/support/programs.rs"]
 #[expect(dead_code, reason = "the agents are for the tests")]
 mod programs;
+#[path = "../shared/remote_server.rs"]
+mod remote_server;
 
 use std::env;
 use std::path::Path;
@@ -38,6 +40,10 @@ const ROUNDS: usize = 6;
 pub(super) fn run() {
     if let Some(server) = env::var_os(copier::SERVER) {
         copier::copy(server.as_ref());
+        return;
+    }
+    if let Some(port) = env::var(bridge::PORT).ok().and_then(|port| port.parse().ok()) {
+        bridge::pass_on(port);
         return;
     }
     let rounds = env::args().find_map(|word| word.parse().ok()).unwrap_or(ROUNDS).max(1);
@@ -98,6 +104,11 @@ fn to_program(root: &Path) -> Leg {
 fn to_address(title: &'static str, place: &Path, server: &RemoteServer, peers: &[Peer]) -> Leg {
     let port = server.port;
     let mut ways = vec![Way::new("direct", move || Box::new(PlainHttp::begin(port)))];
+    ways.push(Way::new("bridge", move || {
+        let mut command = Command::new(env::current_exe().unwrap());
+        command.env(bridge::PORT, port.to_string());
+        Box::new(Pipes::begin(command))
+    }));
     let (url, files) = (server.url(), place.to_path_buf());
     ways.push(Way::new("squire", move || Box::new(Pipes::begin(gateway(&files, &format!("url = {url:?}"))))));
     for peer in peers.iter().filter(|peer| peer.is_installed()) {

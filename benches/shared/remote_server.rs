@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use super::programs::fake_server;
 
-pub(super) struct RemoteServer {
+pub(crate) struct RemoteServer {
     process: Child,
-    pub(super) port: u16,
+    pub(crate) port: u16,
 }
 
 impl RemoteServer {
     /// Starts it in one of its modes and waits for its port.
-    pub(super) fn start(root: &Path, name: &str, mode: &str) -> Self {
+    pub(crate) fn start(root: &Path, name: &str, mode: &str) -> Self {
         let file = root.join(format!("{name}-port"));
         let mut command = Command::new(fake_server());
         command.args(["http", "--mode", mode, "--port-file"]).arg(&file);
@@ -31,7 +31,7 @@ impl RemoteServer {
         }
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}/mcp", self.port)
     }
 }
