@@ -206,7 +206,7 @@ struct Places<'a> {
 impl<'a> Places<'a> {
     fn of(entries: &'a [Resolved]) -> Self {
         let mut places = Self { first: BTreeMap::new(), of_project: BTreeMap::new() };
-        for declaration in entries.iter().filter_map(|entry| entry.declaration.as_ref()) {
+        for declaration in entries.iter().filter_map(|entry| entry.declaration.as_deref()) {
             let (name, origin) = (declaration.name.as_str(), &declaration.origin);
             places.first.entry(name).or_insert(origin);
             if origin.layer.is_project() {

@@ -15,8 +15,15 @@ const MASK: &str = "***";
 /// What tokens of well-known kinds begin with, and the schemes of the header `Authorization`.
 const KINDS: &[&str] = &["ghp_", "gho_", "github_pat_", "glpat-", "sk-", "xoxb-", "xoxp-", "AKIA", "eyJ"];
 const SCHEMES: &[&str] = &["Bearer ", "Basic "];
-/// What stands between the words of an address or an argument.
-const BETWEEN_WORDS: &[char] = &['/', '?', '&', '=', '#', ' ', ',', ';'];
+
+/// The words of an address or an argument.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(stands_between_words)
+}
+
+fn stands_between_words(character: char) -> bool {
+    matches!(character, '/' | '?' | '&' | '=' | '#' | ' ' | ',' | ';')
+}
 
 /// Whether a header or a parameter of this name probably holds a credential.
 pub(crate) fn is_credential(name: &str) -> bool {
@@ -33,7 +40,7 @@ pub(crate) fn looks_like_a_token(text: &str) -> bool {
         let digits = word.bytes().filter(u8::is_ascii_digit).count();
         word.len() >= 24 && digits >= 4 && word.len() - digits >= 4
     };
-    text.split(BETWEEN_WORDS).any(|word| KINDS.iter().any(|kind| word.starts_with(kind)) || is_random(word))
+    words(text).any(|word| KINDS.iter().any(|kind| word.starts_with(kind)) || is_random(word))
         || SCHEMES.iter().any(|scheme| text.starts_with(scheme))
 }
 
@@ -51,7 +58,7 @@ fn is_a_token(text: &str) -> bool {
     };
     let behind_a_scheme = SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme));
     behind_a_scheme.is_some_and(|rest| !rest.trim().is_empty())
-        || text.split(BETWEEN_WORDS).any(|word| is_of_a_kind(word) || is_random(word))
+        || words(text).any(|word| is_of_a_kind(word) || is_random(word))
 }
 
 fn is_mixed(run: &str) -> bool {
@@ -120,7 +127,12 @@ pub fn masked_header(name: &str, value: &str) -> String {
 
 /// A string of a declaration for people, as it is written: one that surely holds a credential in clear is not shown.
 pub fn masked_text(text: &Text) -> String {
-    if text.written_out().any(is_a_token) { MASK.to_string() } else { text.to_string() }
+    if is_masked(text) { MASK.to_string() } else { text.to_string() }
+}
+
+/// Whether [`masked_text`] shows nothing of a string.
+pub fn is_masked(text: &Text) -> bool {
+    text.written_out().any(is_a_token)
 }
 
 fn masked(value: &str, is_credential: bool) -> String {

@@ -45,7 +45,7 @@ mod inspect;
 mod opencode;
 
 pub use artifacts::{Argument, Artifacts, Code, Effect, File, Note, Refusal, Switched, Whereabouts};
-pub use credentials::{masked_address, masked_header, masked_text};
+pub use credentials::{is_masked, masked_address, masked_header, masked_text};
 pub use deceptive::{is_deceptive, spelled_in_json};
 pub use entries::Entries;
 pub use environment::{BASE_ENVIRONMENT, LAUNCH_VARIABLE, LOADER_ENVIRONMENT, PROXY_VARIABLES};

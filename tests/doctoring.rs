@@ -94,6 +94,22 @@ fn directories_that_others_can_write_are_a_finding() {
 }
 
 #[test]
+fn a_state_directory_that_nothing_can_be_written_into_is_a_finding() {
+    let of = |test: Test| doctor(&test, 1)["findings"][0].clone();
+    let test_with_file = test().write("file", "");
+    let below_file = test_with_file.path("file/state");
+    let at_a_file = of(test_with_file.env("SQUIRE_STATE_DIR", below_file));
+    assert_eq!(at_a_file["code"], "state-unwritable");
+    let sentence = "nothing can be written into the state directory <T>/file/state: Not a directory (os error 20); \
+                    no launch stages anything, and no gateway records tools, keeps results or writes the audit";
+    assert_eq!(at_a_file["sentence"], sentence);
+    if !rustix::process::geteuid().is_root() {
+        let read_only = of(test().mode("home/.local/state/squire", 0o500));
+        assert_eq!(read_only["code"], "state-unwritable");
+    }
+}
+
+#[test]
 fn b29_what_runs_and_what_was_put_back_is_told() {
     let test = test();
     let running = launch(&test);

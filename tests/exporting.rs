@@ -194,7 +194,7 @@ proptest! {
             let again = format!("[servers.a]\n{}", imported.table);
             let (read, problems) = config::read(again.as_bytes(), Path::new("F"), LayerKind::User);
             prop_assert!(problems.is_empty(), "{name}: {problems:?}");
-            let (mut read, mut declared) = (read.servers[0].clone(), declared.servers[0].clone());
+            let (mut read, mut declared) = ((*read.servers[0]).clone(), (*declared.servers[0]).clone());
             // Limits and what is said of it are no part of what every format has.
             (read.description, declared.description) = (None, None);
             (read.timeout, declared.timeout) = (None, None);

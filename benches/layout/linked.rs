@@ -22,12 +22,7 @@ impl Section {
         self.start..self.start + self.size
     }
 
-    /// Where it is from and what it is called.
-    pub(super) fn name(&self) -> (&str, &str) {
-        (&self.object, &self.name)
-    }
-
-    /// What names it to a linker, whatever the compiler adds to its name: it may name others, too.
+    /// What names it to a linker, and its copies, whatever the compiler adds to its name.
     pub(super) fn pattern(&self) -> String {
         match self.member() {
             // A processor uses one of several, and valgrind's is an old one.
@@ -41,11 +36,6 @@ impl Section {
             None if self.name == ".text" => format!("*{}(.text)", self.file()),
             _ => format!("*({})", lasting(&self.name)),
         }
-    }
-
-    /// What names it alone, while the compiler and all libraries stay as they are.
-    pub(super) fn exact_pattern(&self) -> String {
-        if self.is_chosen() || self.name == ".text" { self.pattern() } else { format!("*({})", self.name) }
     }
 
     fn file(&self) -> &str {
@@ -63,24 +53,36 @@ impl Section {
     }
 }
 
-/// A name with `*` for each hash in it: of a symbol's end (`17h` and 16 digits), of the crates in a newer kind of symbol
-/// (`Cs`, letters and digits, `_`), and of a library's file. So, too, for the number that the linker puts behind a name.
+/// A name with `*` for what another build would have in it: the hash of a library's file, the crates' in a symbol of v0
+/// (`Cs`, letters and digits, `_`) and with them the distances of its references back (`B`, the same), at its end the crate
+/// that happens to have made a generic function of the library, and the number that the linker puts behind a name.
 fn lasting(name: &str) -> String {
     if let Some((library, _)) = name.strip_suffix(".rlib").and_then(|library| library.rsplit_once('-')) {
         return format!("{library}-*.rlib");
     }
-    if let Some((before, _)) = name.rsplit_once("17h") {
-        return format!("{before}17h*");
-    }
     let unnumbered = name.trim_end_matches(|end: char| end.is_ascii_digit()).strip_suffix('.');
-    let (name, end) = unnumbered.map_or((name, ""), |name| (name, "*"));
+    let (mut rest, mut end) = unnumbered.map_or((name, ""), |name| (name, "*"));
     if !name.contains("._R") {
-        return name.to_owned() + end;
+        return rest.to_owned() + end;
     }
-    let without_hash = |name: &str| format!("Cs*{}", name.get(name.find('_').unwrap_or(0)..).unwrap());
-    let (first, crates) = name.split_once("Cs").unwrap_or((name, ""));
-    let crates = crates.split("Cs").filter(|name| !name.is_empty()).map(without_hash);
-    first.to_owned() + &crates.collect::<String>() + end
+    if let Some((path, krate)) = rest.rsplit_once("Cs")
+        && let Some((_, named)) = krate.split_once('_')
+        && let digits = named.bytes().take_while(u8::is_ascii_digit).count()
+        && named[..digits].parse() == Ok(named.len() - digits)
+    {
+        (rest, end) = (path, "Cs*");
+    }
+    let mut lasting = String::new();
+    while let Some(start) = rest.find("Cs").into_iter().chain(rest.find('B')).min() {
+        let (before, found) = rest.split_at(start);
+        let mark = if found.starts_with('B') { "B" } else { "Cs" };
+        let behind = &found[mark.len()..];
+        let length = behind.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        let is_one = behind[length..].starts_with('_');
+        lasting.extend([before, mark, if is_one { "*" } else { "" }]);
+        rest = if is_one { &behind[length..] } else { behind };
+    }
+    lasting + rest + end
 }
 
 /// Links squire as a release is linked; gives it and its sections of code.

@@ -35,32 +35,22 @@ pub(super) fn run() {
     let root = place.path().canonicalize().unwrap();
     let (squire, sections) = linked::program(&root);
     scenarios::play(&root, &squire);
-    let ran = ORDER.map(|(scenario, subcommand)| {
-        let addresses = calls::of(&traces(&root, scenario), &squire, subcommand);
-        assert!(!addresses.is_empty(), "no {subcommand} was traced with {scenario}");
-        addresses
-    });
-    let is_called =
-        |section: &Section, addresses: &BTreeSet<u64>| addresses.range(section.addresses()).next().is_some();
-    let of_none =
-        sections.iter().filter(|section| !ran.iter().any(|addresses| is_called(section, addresses)));
-    let of_none: BTreeSet<String> = of_none.map(Section::pattern).collect();
     let mut patterns = Vec::new();
     let mut known = BTreeSet::new();
-    for ((scenario, subcommand), addresses) in ORDER.iter().zip(&ran) {
-        let (mut functions, mut size) = (0, 0);
-        for section in sections.iter().filter(|section| is_called(section, addresses)) {
-            // What is called has namesakes that are not: of many types, as a rule.
-            let is_sharp = !of_none.contains(&section.pattern());
-            let pattern = if is_sharp { section.pattern() } else { section.exact_pattern() };
-            if known.insert(section.name()) {
-                (functions, size) = (functions + 1, size + section.size);
-            }
-            if !patterns.contains(&pattern) {
-                patterns.push(pattern);
-            }
-        }
-        println!("{scenario:8} {subcommand:8} {functions:5} functions more, {:5} KiB", size / 1024);
+    for (scenario, subcommand) in ORDER {
+        let addresses = calls::of(&traces(&root, scenario), &squire, subcommand);
+        assert!(!addresses.is_empty(), "no {subcommand} was traced with {scenario}");
+        let is_called = |section: &&Section| addresses.range(section.addresses()).next().is_some();
+        let called: Vec<&Section> = sections.iter().filter(is_called).collect();
+        let size: u64 = called.iter().map(|section| section.size).sum();
+        let before = patterns.len();
+        let new = called.into_iter().map(Section::pattern).filter(|pattern| known.insert(pattern.clone()));
+        patterns.extend(new);
+        println!(
+            "{scenario:8} {subcommand:8} {:5} KiB, {:5} lines more",
+            size / 1024,
+            patterns.len() - before
+        );
     }
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(".cargo/layout.ld");
     fs::write(&file, script::script(&patterns)).unwrap();

@@ -83,7 +83,7 @@ fn find<'a>(entries: &'a [Resolved], name: &str) -> Result<(&'a Resolved, &'a De
     let entry = entry.with_context(|| format!("{name} is declared nowhere"))?;
     ensure!(!is_taken(&entry), "{name}: a server of yours has this name, and a project can't take it");
     ensure!(entry.server.tier != Tier::Builtin, "{name} is squire itself, and needs no approval");
-    let declaration = entry.declaration.as_ref().with_context(|| format!("{name} is declared nowhere"))?;
+    let declaration = entry.declaration.as_deref().with_context(|| format!("{name} is declared nowhere"))?;
     Ok((entry, declaration))
 }
 

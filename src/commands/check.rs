@@ -208,7 +208,7 @@ impl Surroundings {
         let holders = Holders { environment, secrets: self.secrets().ok() };
         let missing = |entry: &Resolved| {
             let of_entry =
-                |missing| of_missing(missing, entry, entry.declaration.as_ref(), &self.layers.policy);
+                |missing| of_missing(missing, entry, entry.declaration.as_deref(), &self.layers.policy);
             holders.missing(entry).into_iter().map(of_entry).collect::<Vec<_>>()
         };
         let strict = resolution.strict_origin.as_ref();

@@ -73,6 +73,17 @@ fn examine(directories: &Directories, environment: &Environment, output: Output)
             help: format!("chmod 700 {}", directory.display()),
         }));
     }
+    if let Some(hindrance) = files::hindrance(&directories.state) {
+        findings.push(Finding {
+            code: "state-unwritable",
+            sentence: format!(
+                "nothing can be written into the state directory {}: {hindrance}; no launch stages anything, and no \
+                 gateway records tools, keeps results or writes the audit",
+                directories.state.display()
+            ),
+            help: "make room or give yourself the right, or set SQUIRE_STATE_DIR to another place".into(),
+        });
+    }
     // What could be settled is settled first, as by every command; what could not be is found below.
     super::settle(environment, output);
     let files = runner::survey(&directories.state);

@@ -87,7 +87,7 @@ fn resolved(surroundings: &Surroundings, options: &cli::Export, format: &Format)
     }
     for entry in resolution.entries.iter_mut().filter(|entry| entry.left_out.is_none()) {
         entry.server.secret_variables =
-            surroundings.secret_variables(&entry.server.transport, entry.declaration.as_ref());
+            surroundings.secret_variables(&entry.server.transport, entry.declaration.as_deref());
     }
     Ok(resolution)
 }
@@ -123,11 +123,11 @@ fn document(
 fn is_of_project(surroundings: &Surroundings, entry: &Resolved) -> bool {
     let is_local = |declaration: &Declaration| declaration.origin.layer == LayerKind::Local;
     let is_changed = surroundings.layers.local.servers.iter().any(|local| local.name == entry.server.name);
-    entry.is_project() || is_changed || entry.declaration.as_ref().is_some_and(is_local)
+    entry.is_project() || is_changed || entry.declaration.as_deref().is_some_and(is_local)
 }
 
 fn exported(entry: &Resolved) -> Exported<'_> {
-    let declaration = entry.declaration.as_ref();
+    let declaration = entry.declaration.as_deref();
     let auth = declaration.and_then(|declaration| declaration.auth.as_ref()).map(|auth| Bearing {
         header: &auth.value.header,
         bearer: auth.value.bearer,

@@ -89,7 +89,7 @@ fn ask_about(
     let court = surroundings.court(environment);
     // One that can't be approved as it is stays left out; `squire approve` says why.
     let question =
-        |entry: &Resolved| Question::of(entry, entry.declaration.as_ref()?, court, environment).ok();
+        |entry: &Resolved| Question::of(entry, entry.declaration.as_deref()?, court, environment).ok();
     let questions: Vec<Question> = waiting.into_iter().filter_map(question).collect();
     if questions.is_empty() {
         return Ok(false);
@@ -101,7 +101,7 @@ fn ask_about(
 /// What the selected servers are, word for word.
 fn digests(resolution: &Resolution) -> runner::Digests {
     let of_declaration = |entry: &Resolved| {
-        let declaration = entry.declaration.as_ref()?;
+        let declaration = entry.declaration.as_deref()?;
         Some((entry.server.name.to_string(), digest(&canonical(declaration))))
     };
     resolution.entries.iter().filter(|entry| entry.left_out.is_none()).filter_map(of_declaration).collect()

@@ -185,7 +185,7 @@ impl Surroundings {
                 entry.server.declared_in = Some(directory.to_string_lossy().into_owned());
             }
             entry.server.secret_variables =
-                self.secret_variables(&entry.server.transport, entry.declaration.as_ref());
+                self.secret_variables(&entry.server.transport, entry.declaration.as_deref());
         }
         Ok(resolution)
     }
@@ -214,7 +214,7 @@ impl Surroundings {
         environment: &'a Environment,
     ) -> Result<Holders<'a>, &'a anyhow::Error> {
         let needs_secrets = entries.any(|entry| {
-            !secrets::of_declaration(&entry.server.transport, entry.declaration.as_ref()).is_empty()
+            !secrets::of_declaration(&entry.server.transport, entry.declaration.as_deref()).is_empty()
         });
         let secrets = if needs_secrets { Some(self.secrets()?) } else { None };
         Ok(Holders { environment, secrets })
@@ -292,7 +292,7 @@ impl Surroundings {
         let live = self.live()?;
         let is_listed = |server: &RepositoryServer| {
             live.iter().any(|entry| {
-                let origin = entry.declaration.as_ref().map(|declaration| &declaration.origin);
+                let origin = entry.declaration.as_deref().map(|declaration| &declaration.origin);
                 entry.server.name.as_str() == server.name
                     && origin.is_some_and(|origin| *origin.path == *Path::new(&server.file))
             })

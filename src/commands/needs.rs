@@ -95,7 +95,7 @@ impl Holders<'_> {
 
     /// Why the secret of `auth` would not be had.
     fn missing_of_auth(self, entry: &Resolved) -> Option<Missing> {
-        let name = &entry.declaration.as_ref()?.auth.as_ref()?.value.secret;
+        let name = &entry.declaration.as_deref()?.auth.as_ref()?.value.secret;
         let (code, why, mend) = self.secret(name, entry)?;
         let sentence = format!("auth needs the secret `{name}`{why}");
         Some(Missing { code, sentence, mend, field: "auth", name: None })

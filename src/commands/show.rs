@@ -77,7 +77,7 @@ fn shown<'a>(
     let court = surroundings.court(environment);
     let (approvals, _) = approvals::load(court.state);
     let one = |entry: &&'a Resolved| {
-        let digest = entry.declaration.as_ref().map(|declaration| digest(&canonical(declaration)));
+        let digest = entry.declaration.as_deref().map(|declaration| digest(&canonical(declaration)));
         Shown {
             entry,
             routes: routes.next().unwrap_or_default(),
@@ -85,9 +85,13 @@ fn shown<'a>(
             secrets: secrets(entry, surroundings),
             profiles: selecting.profiles(entry),
             standing: standing(surroundings, entry),
-            tools: entry.declaration.as_ref().and_then(|it| known_tools(&Subject::of(it, court), court)),
+            tools: entry.declaration.as_deref().and_then(|it| known_tools(&Subject::of(it, court), court)),
             digest,
-            approval: entry.declaration.as_ref().and_then(|it| court.approval_among(it, &approvals)).cloned(),
+            approval: entry
+                .declaration
+                .as_deref()
+                .and_then(|it| court.approval_among(it, &approvals))
+                .cloned(),
         }
     };
     Ok(entries.iter().map(one).collect())
@@ -225,7 +229,7 @@ fn masked_headers(headers: Map<String, Value>) -> Value {
 
 /// The secrets that the declaration uses, and where the values of the user's own servers come from.
 fn secrets(entry: &Resolved, surroundings: &Surroundings) -> Vec<UsedSecret> {
-    let names = of_declaration(&entry.server.transport, entry.declaration.as_ref());
+    let names = of_declaration(&entry.server.transport, entry.declaration.as_deref());
     let used = |name: &str| {
         let known = if entry.is_project() { None } else { Some(surroundings.secrets()) };
         let (source, kind) = match known {
@@ -244,7 +248,7 @@ fn secrets(entry: &Resolved, surroundings: &Surroundings) -> Vec<UsedSecret> {
 /// What the server receives of the user, as a sentence: variables, and secrets with who would get them.
 pub(super) fn receives(entry: &Resolved) -> String {
     let mut parts = vec![render::receives(&entry.server)];
-    let secrets = of_declaration(&entry.server.transport, entry.declaration.as_ref());
+    let secrets = of_declaration(&entry.server.transport, entry.declaration.as_deref());
     if !secrets.is_empty() {
         let who = match entry.server.transport.remote() {
             Some(remote) => host(&remote.url.to_string()),
@@ -252,7 +256,7 @@ pub(super) fn receives(entry: &Resolved) -> String {
         };
         parts.push(format!("secrets, for {who}: {}", secrets.join(", ")));
     }
-    if let Some(Declaration { client_key: Some(key), .. }) = &entry.declaration {
+    if let Some(Declaration { client_key: Some(key), .. }) = entry.declaration.as_deref() {
         parts.push(format!("proof that it has the key in your file {}", key.value));
     }
     parts.join("; ")

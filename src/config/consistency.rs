@@ -1,6 +1,7 @@
 //! What must fit together across the files of one side: names, and what profiles and agents refer to. Pure.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use squire_strategies::Name;
 
@@ -29,7 +30,7 @@ pub(super) fn check(declarations: &Declarations, elsewhere: &[&Name]) -> Vec<Pro
 /// The problems of the names that the local layer adds to the user's.
 pub(super) fn check_local(local: &Declarations, user: &Declarations) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let is_new = |server: &&Declaration| {
+    let is_new = |server: &&Rc<Declaration>| {
         server.is_whole() && !user.servers.iter().any(|other| other.name == server.name)
     };
     let added = local.servers.iter().filter(is_new);
@@ -44,7 +45,7 @@ fn problem(origin: &Origin, message: String, help: Option<String>) -> Problem {
 }
 
 /// Two names that an agent would take for one (case B07).
-fn check_names<'a>(servers: impl Iterator<Item = &'a Declaration>, problems: &mut Vec<Problem>) {
+fn check_names<'a>(servers: impl Iterator<Item = &'a Rc<Declaration>>, problems: &mut Vec<Problem>) {
     let mut seen: HashMap<String, (&Name, &Origin)> = HashMap::new();
     for server in servers {
         let folded = server.name.folded();

@@ -55,7 +55,7 @@ const TIMEOUT: &str = "timeout";
 #[derive(Debug, Default)]
 pub(super) struct Live {
     /// Its servers, in the order of the file.
-    pub(super) servers: Vec<Declaration>,
+    pub(super) servers: Vec<Rc<Declaration>>,
     /// What of it is left out, and why.
     pub(super) notes: Vec<Note>,
 }
@@ -136,7 +136,7 @@ impl Unfit {
     }
 }
 
-fn declaration(member: &Member, origin: &Origin) -> Result<Declaration, Unfit> {
+fn declaration(member: &Member, origin: &Origin) -> Result<Rc<Declaration>, Unfit> {
     let rename = || Some("rename it there, or bring it into a list of your own: squire add".into());
     let name = Name::parse(&member.name)
         .map_err(|error| Unfit { reason: format!("its name {error}"), help: rename() })?;
@@ -163,7 +163,7 @@ fn declaration(member: &Member, origin: &Origin) -> Result<Declaration, Unfit> {
         return Err(Unfit { reason: problem.message, help: problem.help });
     }
     let mut declaration = read.servers.into_iter().next().ok_or_else(|| Unfit::new("it is empty"))?;
-    declaration.relocate(origin, &|field| {
+    Rc::make_mut(&mut declaration).relocate(origin, &|field| {
         let keys = keys_of(field);
         let written = keys.iter().find_map(|key| member.inner.get(*key));
         written.map_or(origin.place, |position| place(*position))
@@ -220,7 +220,7 @@ mod tests {
 
     /// Fields with their lines.
     fn fields(live: &Live) -> Vec<String> {
-        let of = |server: &Declaration| {
+        let of = |server: &Rc<Declaration>| {
             let fields: Vec<String> = crate::declared::written(server)
                 .into_iter()
                 .map(|it| format!("{}={}@{}", it.field, it.value, it.origin.place.line))

@@ -1,6 +1,7 @@
 //! Reads a layer's file: bytes in, declarations and problems out. Pure.
 
 use std::path::Path;
+use std::rc::Rc;
 
 use toml::de::DeTable;
 
@@ -28,7 +29,7 @@ pub fn read_drop_in(bytes: &[u8], path: &Path) -> (Declarations, Vec<Problem>) {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         if let Some(name) = read_name(reader, &stem, top) {
             let declaration = read_fields(reader, name, top, entries);
-            into.servers.push(declaration);
+            into.servers.push(Rc::new(declaration));
         }
     })
 }

@@ -1,5 +1,7 @@
 //! Reads `[servers.NAME]`. Pure.
 
+use std::rc::Rc;
+
 use squire_strategies::{Name, NameError, Route, Text, masked_address};
 use toml::de::DeValue;
 
@@ -17,7 +19,7 @@ pub(super) fn read_server<'a>(reader: &mut Reader<'a>, entry: Entry<'a>, into: &
     }
     let Some(name) = read_name(reader, entry.key, entry.place) else { return };
     let fields = reader.table(entry, "a table of the server's fields");
-    into.servers.push(read_fields(reader, name, entry.place, fields));
+    into.servers.push(Rc::new(read_fields(reader, name, entry.place, fields)));
 }
 
 /// Reads a server's name as a key, or as the name of its file.

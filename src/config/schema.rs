@@ -104,8 +104,8 @@ pub struct Located<T> {
 /// The content of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Declarations {
-    /// `[servers.NAME]`, in the order of the file.
-    pub servers: Vec<Declaration>,
+    /// `[servers.NAME]`, in the order of the file; shared with what is resolved of them.
+    pub servers: Vec<Rc<Declaration>>,
     /// `[profiles.NAME]`, in the order of the file.
     pub profiles: Vec<Profile>,
     /// `[agents.NAME]`, in the order of the file.

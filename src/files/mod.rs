@@ -21,7 +21,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
@@ -110,6 +110,19 @@ pub fn weakness(directory: &Path) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// Why nothing can be written into a directory, or, where it is not made yet, into the one that it would be made in: of
+/// what can be known without writing.
+pub fn hindrance(directory: &Path) -> Option<String> {
+    let there = directory.ancestors().find(|ancestor| exists(ancestor))?;
+    if let Err(error) = rustix::fs::access(there.join("."), Access::WRITE_OK | Access::EXEC_OK) {
+        return Some(io::Error::from(error).to_string());
+    }
+    let space = rustix::fs::statvfs(there).ok()?;
+    // Some file systems count no blocks, or no files.
+    let is_full = (space.f_blocks > 0 && space.f_bavail == 0) || (space.f_files > 0 && space.f_favail == 0);
+    is_full.then(|| io::Error::from(Errno::NOSPC).to_string())
 }
 
 /// The real path, where only the last components may be missing.
@@ -342,8 +355,10 @@ pub fn random<const LENGTH: usize>() -> io::Result<Zeroizing<[u8; LENGTH]>> {
 /// Bytes as two digits each.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);
-    for half in bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]) {
-        text.extend(char::from_digit(half.into(), 16));
+    let digit = |half: u8| char::from(if half < 10 { b'0' + half } else { b'a' - 10 + half });
+    for byte in bytes {
+        text.push(digit(byte >> 4));
+        text.push(digit(byte & 15));
     }
     text
 }

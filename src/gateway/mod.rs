@@ -110,8 +110,9 @@ fn relay(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
     // A server that ends may be started again hours later: what was true of it may not be any more.
     let permit = || {
         let (now, _) = declared(options, environment)?;
-        let of =
-            |entry: &Resolved| entry.declaration.as_ref().map(|declaration| digest(&canonical(declaration)));
+        let of = |entry: &Resolved| {
+            entry.declaration.as_deref().map(|declaration| digest(&canonical(declaration)))
+        };
         ensure!(
             of(&now) == of(&entry),
             "its declaration has changed since it was started first; launch again"
@@ -156,7 +157,7 @@ fn relay_to(
 ) -> Result<Exit> {
     let Behind { entry, limits, values, permit } = behind;
     let launch = environment.passed_on(LAUNCH_VARIABLE).and_then(|id| id.to_str());
-    let (declaration, state) = (entry.declaration.as_ref(), &options.state);
+    let (declaration, state) = (entry.declaration.as_deref(), &options.state);
     // What the user does is no agent's doing.
     let agent = if options.candid { squire_strategies::OWN_AGENT } else { &options.agent };
     let audit = Audit::open(state, launch, agent, &options.name, AuditKind::of(declaration));
@@ -235,7 +236,7 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<(Resolv
     let mut standings = court.judge(&others).standings;
     if let Some(tried) = options.trial.as_ref().filter(|_| environment.get(LAUNCH_VARIABLE).is_none()) {
         // Never what a repository declares, and never inside a launch.
-        let is_tried = |declaration: &&Declaration| {
+        let is_tried = |declaration: &&Rc<Declaration>| {
             !declaration.origin.layer.is_project() && digest(&canonical(declaration)) == *tried
         };
         let tried = others.iter().filter(is_tried);
@@ -319,7 +320,7 @@ fn secrets(
     options: &cli::Gateway,
     environment: &Environment,
 ) -> Result<Values> {
-    let declaration = entry.declaration.as_ref().filter(|_| transport.remote().is_some());
+    let declaration = entry.declaration.as_deref().filter(|_| transport.remote().is_some());
     let names = secrets::of_declaration(transport, declaration);
     if names.is_empty() {
         return Ok(Values::default());

@@ -58,6 +58,7 @@ mod tests {
     use crate::config::{LayerKind, read};
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
+    use std::rc::Rc;
 
     #[test]
     fn a_result_is_kept_unless_it_is_not_wanted_or_does_not_go() {
@@ -78,7 +79,7 @@ mod tests {
             let text = format!("[servers.a]\ncommand = \"a\"\n{server}\n[policy]\n{policy}\n");
             let (declared, problems) = read(text.as_bytes(), "squire.toml".as_ref(), LayerKind::User);
             assert!(problems.is_empty(), "{problems:?}");
-            SpillFiles::are_wanted(declared.servers.first(), &declared.policy)
+            SpillFiles::are_wanted(declared.servers.first().map(Rc::as_ref), &declared.policy)
         };
         let (yes, no) = ("spill = true", "spill = false");
         assert!(wanted("", "") && wanted(yes, "") && wanted("", yes) && wanted(yes, yes));

@@ -1,5 +1,7 @@
 //! One declaration becomes one server: transport and route are settled, and what does not fit is a problem.
 
+use std::rc::Rc;
+
 use squire_strategies::{
     Code, Dynamic, Note, Remote, ResolvedServer, Route, Stdio, Text, Tier, Transport, masked_address,
 };
@@ -13,7 +15,7 @@ use crate::config::{
 type Completed<T> = Result<T, Box<Problem>>;
 
 /// Completes a declaration under a policy. The error is the first thing in it that does not fit.
-pub(super) fn complete(declaration: Declaration, rules: Rules<'_>) -> Completed<Resolved> {
+pub(super) fn complete(declaration: Rc<Declaration>, rules: Rules<'_>) -> Completed<Resolved> {
     let Rules { policy, standings, speaks } = rules;
     let context = Context { declaration: &declaration, policy };
     let mut transport = context.transport()?;

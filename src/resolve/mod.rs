@@ -8,6 +8,7 @@ mod limits;
 mod select;
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use squire_strategies::{Code, Name, Note, ResolvedServer, Route, Tier, Transport};
 
@@ -40,7 +41,7 @@ pub struct Resolved {
     /// The server.
     pub server: ResolvedServer,
     /// The declaration after the layers; none of the built-in server.
-    pub declaration: Option<Declaration>,
+    pub declaration: Option<Rc<Declaration>>,
     /// The reason that leaves it out.
     pub left_out: Option<Note>,
     /// What the gateway keeps.
@@ -176,8 +177,8 @@ pub fn everything(
 }
 
 /// The user's declarations with the changes of the local layer, and behind them what the local layer adds.
-fn of_user(layers: &Layers) -> Vec<Declaration> {
-    let mut declarations: Vec<Declaration> =
+fn of_user(layers: &Layers) -> Vec<Rc<Declaration>> {
+    let mut declarations: Vec<Rc<Declaration>> =
         layers.user.servers.iter().map(|server| amended(server, layers)).collect();
     let known: Vec<&Name> = layers.user.servers.iter().map(|server| &server.name).collect();
     // What does not say what the server is can only change one, of the project perhaps: a repository that no longer
@@ -195,8 +196,8 @@ fn changes_of_nothing(layers: &Layers) -> Vec<Note> {
     }
     let of_project = layers.project.iter().flat_map(|project| &project.servers);
     let known: Vec<&Name> = layers.user.servers.iter().chain(of_project).map(|server| &server.name).collect();
-    let of_nothing = |local: &&Declaration| !local.is_whole() && !known.contains(&&local.name);
-    let told = |local: &Declaration| {
+    let of_nothing = |local: &&Rc<Declaration>| !local.is_whole() && !known.contains(&&local.name);
+    let told = |local: &Rc<Declaration>| {
         let sentence = format!("the local layer changes `{}`, which no layer declares", local.name);
         unused(&local.origin, sentence, "correct the name, or say there what the server is")
     };
@@ -214,10 +215,10 @@ fn unused(origin: &Origin, sentence: String, mend: &str) -> Note {
     }
 }
 
-fn amended(declaration: &Declaration, layers: &Layers) -> Declaration {
-    let mut declaration = declaration.clone();
+fn amended(declaration: &Rc<Declaration>, layers: &Layers) -> Rc<Declaration> {
+    let mut declaration = Rc::clone(declaration);
     if let Some(local) = layers.local.servers.iter().find(|local| local.name == declaration.name) {
-        declaration.amend(local);
+        Rc::make_mut(&mut declaration).amend(local);
     }
     declaration
 }
@@ -234,7 +235,7 @@ struct Rules<'a> {
     speaks: &'a dyn Fn(&Transport) -> bool,
 }
 
-fn complete_all(declarations: Vec<Declaration>, rules: Rules<'_>) -> (Vec<Resolved>, Vec<Problem>) {
+fn complete_all(declarations: Vec<Rc<Declaration>>, rules: Rules<'_>) -> (Vec<Resolved>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut entries = Vec::new();
     for declaration in declarations {
@@ -248,7 +249,7 @@ fn complete_all(declarations: Vec<Declaration>, rules: Rules<'_>) -> (Vec<Resolv
 
 /// The declarations that need the user's word: those of a repository whose names are not taken, and those of the user
 /// that a tool brought.
-pub fn community(layers: &Layers) -> Vec<Declaration> {
+pub fn community(layers: &Layers) -> Vec<Rc<Declaration>> {
     let own = of_user(layers);
     let is_taken = |name: &Name| own.iter().any(|own| own.name.collides(name));
     let mut community = match too_many(layers) {
@@ -260,11 +261,11 @@ pub fn community(layers: &Layers) -> Vec<Declaration> {
     community
 }
 
-fn project_declarations(layers: &Layers, is_taken: &dyn Fn(&Name) -> bool) -> Vec<Declaration> {
+fn project_declarations(layers: &Layers, is_taken: &dyn Fn(&Name) -> bool) -> Vec<Rc<Declaration>> {
     let declared = layers.project.iter().flat_map(|project| &project.servers);
     declared
         // What the local layer says of a name that is the user's, it says of the user's server.
-        .map(|server| if is_taken(&server.name) { server.clone() } else { amended(server, layers) })
+        .map(|server| if is_taken(&server.name) { Rc::clone(server) } else { amended(server, layers) })
         .filter(|declaration| !is_removed(declaration))
         .collect()
 }
@@ -330,7 +331,7 @@ fn too_many(layers: &Layers) -> Option<Problem> {
     let project = layers.project.as_ref()?;
     let limit = layers.policy.project_servers();
     let first_beyond = usize::try_from(limit).ok().and_then(|limit| project.servers.get(limit));
-    first_beyond.map(|Declaration { origin, .. }| Problem {
+    first_beyond.map(|declaration| &declaration.origin).map(|origin| Problem {
         path: origin.path.to_path_buf(),
         place: origin.place,
         message: format!("it declares {} servers, and a project may have {limit}", project.servers.len()),

@@ -135,7 +135,7 @@ fn narrow<'a>(mut entry: Resolved, filters: impl Iterator<Item = &'a Filter>) ->
     let own = entry.limits.filters.len();
     entry.limits.filters.extend(filters.cloned());
     if entry.limits.filters.len() > own && entry.left_out.is_none() && entry.server.route == Route::Direct {
-        let is_wanted = entry.declaration.as_ref().is_some_and(|declaration| declaration.route.is_some());
+        let is_wanted = entry.declaration.as_deref().is_some_and(|declaration| declaration.route.is_some());
         if is_wanted {
             let sentence = "a filter narrows its tools, and its route is direct".to_owned();
             entry.left_out = Some(left_out(&entry.server.name, Code::NeedsGateway, sentence));

@@ -47,10 +47,27 @@ impl NewSource {
 /// binding stays.
 pub fn set(text: &str, name: &str, source: &NewSource, servers: &[String]) -> Result<Zeroizing<String>> {
     let mut document = parse(text)?;
+    put(&mut document, name, source, servers)?;
+    Ok(Zeroizing::new(document.to_string()))
+}
+
+/// As [`set`], of many at once. An error names the one that it is about.
+pub fn set_all<'a>(
+    text: &str,
+    secrets: impl IntoIterator<Item = (&'a str, &'a NewSource, &'a [String])>,
+) -> Result<Zeroizing<String>> {
+    let mut document = parse(text)?;
+    for (name, source, servers) in secrets {
+        put(&mut document, name, source, servers).with_context(|| format!("the secret {name}"))?;
+    }
+    Ok(Zeroizing::new(document.to_string()))
+}
+
+fn put(document: &mut DocumentMut, name: &str, source: &NewSource, servers: &[String]) -> Result<()> {
     // Comments that nothing follows would come behind what is written.
-    let before = if document.is_empty() { comments(&mut document) } else { "\n".to_owned() };
+    let before = if document.is_empty() { comments(document) } else { "\n".to_owned() };
     let (groups, last) = name.rsplit_once('.').map_or((None, name), |(groups, last)| (Some(groups), last));
-    let table = parent(&mut document, groups.into_iter().flat_map(|groups| groups.split('.')))?;
+    let table = parent(document, groups.into_iter().flat_map(|groups| groups.split('.')))?;
     let bound =
         (!servers.is_empty()).then(|| Toml::from(servers.iter().map(String::as_str).collect::<Array>()));
     match table.get_mut(last) {
@@ -83,7 +100,7 @@ pub fn set(text: &str, name: &str, source: &NewSource, servers: &[String]) -> Re
             fill(old, source, bound);
         }
     }
-    Ok(Zeroizing::new(document.to_string()))
+    Ok(())
 }
 
 /// The text of a document without a key, and the blank line that ends it.

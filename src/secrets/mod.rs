@@ -15,7 +15,7 @@ mod sources;
 mod store;
 mod value;
 
-pub use edit::{NewSource, remove, set};
+pub use edit::{NewSource, remove, set, set_all};
 pub use fetch::{Failure, Values, fetch, obstacle};
 pub use json_schema::json_schema;
 pub use memory::guard;

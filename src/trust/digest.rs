@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
-use squire_strategies::{compact_json, masked_text};
+use squire_strategies::{compact_json, is_masked};
 
 use crate::config::Declaration;
 use crate::declared::written;
@@ -65,11 +65,8 @@ fn hidden(declaration: &Declaration) -> Option<String> {
     let Declaration { command, args, env, headers, .. } = declaration;
     let words = [command, args].into_iter().flatten().flat_map(|words| &words.value);
     let values = [env, headers].into_iter().flatten().flat_map(|pairs| &pairs.value).map(|(_, value)| value);
-    let written = words.chain(values).filter_map(|text| {
-        let written = text.to_string();
-        (masked_text(text) != written).then_some(written)
-    });
-    let hidden: Vec<String> = written.collect();
+    let hidden: Vec<String> =
+        words.chain(values).filter(|text| is_masked(text)).map(ToString::to_string).collect();
     (!hidden.is_empty()).then(|| hexadecimal(&Sha256::digest(hidden.join("\0"))))
 }
 

@@ -15,6 +15,7 @@ mod words;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use squire_strategies::{Approved, Code, Note, RepositoryServer, Whereabouts};
 
@@ -47,8 +48,8 @@ pub struct Judged<Standings> {
 impl Court<'_> {
     /// Judges declarations of the tier community. A file of the project is only looked at for one whose words are
     /// approved.
-    pub fn judge<'d>(&self, declarations: impl IntoIterator<Item = &'d Declaration>) -> Judged<Standings> {
-        self.judge_all(declarations.into_iter().map(|declaration| Claim::of(declaration, *self)))
+    pub fn judge(&self, declarations: &[Rc<Declaration>]) -> Judged<Standings> {
+        self.judge_all(declarations.iter().map(|declaration| Claim::of(declaration, *self)))
     }
 
     /// Judges what a repository has in an agent's own files, as the agent would start it in this directory. Without a

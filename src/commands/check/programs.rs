@@ -16,7 +16,7 @@ use crate::resolve::{Resolution, Resolved};
 pub(super) fn findings(declared: &Resolution, project: Option<&Path>, holders: Holders<'_>) -> Vec<Finding> {
     let runs = declared.entries.iter().filter(|entry| entry.left_out.is_none());
     runs.flat_map(|entry| {
-        let declaration = entry.declaration.as_ref();
+        let declaration = entry.declaration.as_deref();
         let found = failures(entry, project, holders);
         found.into_iter().map(move |Failure { code, sentence, mend }| {
             let command = declaration.and_then(|declaration| Some(&declaration.command.as_ref()?.origin));

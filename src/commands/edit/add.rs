@@ -229,7 +229,7 @@ pub(super) fn ask_for_approval(
     let (mut questions, mut remaining) = (Vec::new(), Vec::new());
     for name in names {
         let entry = declared.entries.iter().find(|entry| entry.server.name.as_str() == name);
-        let Some((entry, declaration)) = entry.and_then(|entry| Some((entry, entry.declaration.as_ref()?)))
+        let Some((entry, declaration)) = entry.and_then(|entry| Some((entry, entry.declaration.as_deref()?)))
         else {
             continue;
         };

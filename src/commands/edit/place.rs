@@ -6,9 +6,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use crate::cli::Layer;
 use crate::config::edit::Document;
-use crate::config::{
-    self, Declaration, Directories, LayerKind, MANAGED_POLICY, Problems, Project, Sources, Unusable,
-};
+use crate::config::{self, Directories, LayerKind, MANAGED_POLICY, Problems, Project, Sources, Unusable};
 use crate::environment::Environment;
 use crate::files;
 use crate::resolve::{UnknownSelection, unknown_name};
@@ -104,9 +102,9 @@ impl Stand {
             managed: MANAGED_POLICY.as_ref(),
         };
         let project = config::load(sources).ok()?.project?;
-        let is_it =
-            |server: &&Declaration| server.origin.layer == LayerKind::Live && server.name.as_str() == name;
-        project.servers.iter().find(is_it).map(|server| server.origin.path.to_path_buf())
+        let mut live = project.servers.iter().filter(|server| server.origin.layer == LayerKind::Live);
+        let server = live.find(|server| server.name.as_str() == name)?;
+        Some(server.origin.path.to_path_buf())
     }
 
     /// The files that have an entry, the lowest layer first; an error where none has one and no drop-in is there.

@@ -29,7 +29,7 @@ pub(super) fn offer(names: &[String], environment: &Environment, output: Output)
         .iter()
         .filter_map(|server| {
             let entry = declared.entries.iter().find(|entry| entry.server.name.as_str() == server.name)?;
-            let digest = digest(&canonical(entry.declaration.as_ref()?));
+            let digest = digest(&canonical(entry.declaration.as_deref()?));
             Some((server, asked.endpoint(server, &["--trial", &digest], environment)))
         })
         .collect();

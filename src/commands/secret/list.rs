@@ -36,7 +36,7 @@ pub(super) fn run(options: &cli::SecretList, environment: &Environment) -> Resul
 /// The user's servers that refer to a secret; what a project's asks for it does not get by asking.
 fn used_by<'a>(secret: &Secret, entries: &'a [Resolved]) -> Vec<&'a str> {
     let uses = |entry: &&Resolved| {
-        let names = of_declaration(&entry.server.transport, entry.declaration.as_ref());
+        let names = of_declaration(&entry.server.transport, entry.declaration.as_deref());
         !entry.is_project() && names.contains(&secret.name.as_str())
     };
     entries.iter().filter(uses).map(|entry| entry.server.name.as_str()).collect()

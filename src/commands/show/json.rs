@@ -44,7 +44,7 @@ pub(super) fn json(shown: &Shown<'_>) -> Value {
 
 fn of_what_it_is(shown: &Shown<'_>) -> Map<String, Value> {
     let (entry, server) = (shown.entry, &shown.entry.server);
-    let (note, declaration) = (entry.left_out.as_ref(), entry.declaration.as_ref());
+    let (note, declaration) = (entry.left_out.as_ref(), entry.declaration.as_deref());
     let is = json!({
         "name": server.name.as_str(),
         "tier": server.tier.as_str(),
@@ -111,11 +111,11 @@ fn references(server: &ResolvedServer) -> Vec<Value> {
 
 /// What it may use: the ceiling where one is written, else what the declaration uses.
 fn grants(entry: &Resolved) -> Value {
-    let written = entry.declaration.as_ref().and_then(|declaration| declaration.grants.as_ref());
+    let written = entry.declaration.as_deref().and_then(|declaration| declaration.grants.as_ref());
     let Grants { network, filesystem, secrets } =
         written.map(|grants| grants.value.clone()).unwrap_or_default();
     let transport = &entry.server.transport;
-    let used = of_declaration(transport, entry.declaration.as_ref());
+    let used = of_declaration(transport, entry.declaration.as_deref());
     json!({
         "network": network.unwrap_or_else(|| transport.remote().is_some()),
         "filesystem": filesystem.unwrap_or_else(|| is_program(&entry.server)),

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::rc::Rc;
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -119,7 +120,7 @@ fn a_declaration_says_how_much_is_kept() {
         let text = format!("[servers.a]\ncommand = \"a\"\n{audit}\n");
         let (declared, problems) = read(text.as_bytes(), "squire.toml".as_ref(), LayerKind::User);
         assert!(problems.is_empty(), "{problems:?}");
-        AuditKind::of(declared.servers.first())
+        AuditKind::of(declared.servers.first().map(Rc::as_ref))
     };
     assert_eq!(kind("audit = \"off\""), AuditKind::Off);
     assert_eq!(kind("audit = \"full\""), AuditKind::Full);

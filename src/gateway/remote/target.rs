@@ -70,7 +70,7 @@ pub(in crate::gateway) fn target(
     for (name, text) in &remote.headers {
         headers.push((name.clone(), expanded(&format!("headers.{name}"), text)?));
     }
-    let declaration = entry.declaration.as_ref();
+    let declaration = entry.declaration.as_deref();
     if let Some(auth) = declaration.and_then(|declaration| declaration.auth.as_ref()) {
         let auth = &auth.value;
         let scheme = if auth.bearer { "Bearer " } else { "" };

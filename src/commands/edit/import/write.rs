@@ -1,7 +1,6 @@
 //! Writes what was planned: the secrets first, so that no declaration refers to one that is not there.
 
-use anyhow::{Context as _, Result};
-use zeroize::Zeroizing;
+use anyhow::Result;
 
 use super::super::add;
 use super::super::place::{Stand, Target};
@@ -50,14 +49,8 @@ pub(super) fn keep_secrets(plan: &mut Plan, stand: &Stand) -> Result<Vec<String>
         return Ok(Vec::new());
     }
     secrets::change(&stand.directories.config, |known: &Secrets, text| {
-        let mut text = Zeroizing::new(text.to_owned());
-        for Brought { name, source, servers } in
-            all.iter().filter(|brought| known.find(&brought.name).is_none())
-        {
-            text =
-                secrets::set(&text, name, source, servers).with_context(|| format!("the secret {name}"))?;
-        }
-        Ok(text)
+        let new = all.iter().filter(|brought| known.find(&brought.name).is_none());
+        secrets::set_all(text, new.map(|it| (it.name.as_str(), &it.source, it.servers.as_slice())))
     })?;
     Ok(all.into_iter().map(|brought| brought.name).collect())
 }
