@@ -23,7 +23,7 @@ use crate::deceptive::spelled_in_json;
 use crate::entries::Members;
 use crate::environment::LOADER_ENVIRONMENT;
 use crate::json;
-use crate::mcp_servers::{self, Pinned, Reference};
+use crate::mcp_servers::{self, Reference, pinned_variables};
 use crate::placement::{Arity, BareWord, Placement};
 use crate::repository::{self, Entries, Found, Unknowable};
 use crate::repository_server::{self, Dialect, RepositoryServer, UNCLEAR};
@@ -388,7 +388,7 @@ fn replacing(launch: &Launch<'_>, off: &[Found<'_>]) -> String {
     entry.push("type", "stdio");
     entry.push("command", &launch.gateway.program);
     entry.push("args", &launch.gateway.switched_off(launch.agent));
-    entry.push("env", &Pinned { names: LOADER_ENVIRONMENT, reference: PINNED });
+    entry.push_json("env", pinned_variables(LOADER_ENVIRONMENT, PINNED));
     let entry = entry.text();
     let entries: Vec<String> =
         off.iter().map(|found| [json::compact(&found.name), ":".into(), entry.clone()].concat()).collect();

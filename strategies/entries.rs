@@ -12,25 +12,17 @@ use serde_json::value::RawValue;
 use crate::json::compact;
 
 /// The members of one object, each value as JSON on one line.
-///
-/// A launch names some forty variables for each server: they are written once, without a value of JSON in between.
 #[derive(Debug, Default)]
 pub(crate) struct Members(Vec<(&'static str, String)>);
-
-/// About as much as the variables of one entry take.
-const CAPACITY: usize = 2048;
 
 impl Members {
     pub(crate) fn push(&mut self, key: &'static str, value: &(impl Serialize + ?Sized)) {
         self.0.push((key, compact(value)));
     }
 
-    /// A value as long as the variables of an entry.
-    pub(crate) fn push_long(&mut self, key: &'static str, value: &impl Serialize) {
-        let mut text = Vec::with_capacity(CAPACITY);
-        // It can't fail, as [`compact`] can't.
-        let _ = serde_json::to_writer(&mut text, value);
-        self.0.push((key, String::from_utf8(text).unwrap_or_default()));
+    /// A value that is JSON on one line already.
+    pub(crate) fn push_json(&mut self, key: &'static str, text: String) {
+        self.0.push((key, text));
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&str> {

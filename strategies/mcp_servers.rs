@@ -3,16 +3,16 @@
 use alloc::format;
 use alloc::string::String;
 
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
 use crate::artifacts::{Code, Note};
 use crate::deceptive::spelled_in_json;
 use crate::entries::Members;
 use crate::gateway::Gateway;
+use crate::json::compact;
 use crate::server::{Remote, ResolvedServer, Route, Transport};
 use crate::strategy::Launch;
+use crate::text::Text;
 
 /// An agent's reference to a variable that may be unset: what stands before its name, and what behind it.
 pub(crate) type Reference = (&'static str, &'static str);
@@ -37,7 +37,7 @@ pub(crate) fn entry(
             entry.push("type", "stdio");
             entry.push("command", &launch.gateway.program);
             entry.push("args", &arguments);
-            entry.push_long("env", &Pinned { names: &Gateway::variables(server), reference: pinned });
+            entry.push_json("env", pinned_variables(&Gateway::variables(server), pinned));
             entry
         }
     };
@@ -52,24 +52,27 @@ pub(crate) fn entry(
     Ok(entry)
 }
 
-/// Variables, each with the agent's reference to it.
-pub(crate) struct Pinned<'a> {
-    pub(crate) names: &'a [&'a str],
-    pub(crate) reference: Reference,
-}
+/// About as much as the variables of one entry take.
+const VARIABLES: usize = 2048;
 
-impl Serialize for Pinned<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (before, behind) = self.reference;
-        let mut map = serializer.serialize_map(Some(self.names.len()))?;
-        let mut reference = String::new();
-        for name in self.names {
-            reference.clear();
-            reference.extend([before, name, behind]);
-            map.serialize_entry(name, &reference)?;
+/// Variables, each with the agent's reference to it, as JSON on one line.
+///
+/// A launch names some forty for each server. They are written without a value of JSON in between, and nearly every name
+/// as it is.
+pub(crate) fn pinned_variables(names: &[&str], (before, behind): Reference) -> String {
+    let mut out = String::with_capacity(VARIABLES);
+    for name in names {
+        out.push_str(if out.is_empty() { "{\"" } else { ",\"" });
+        if Text::is_variable(name) {
+            out.extend([name, "\":\"", before, name, behind, "\""]);
+        } else {
+            let [name, reference] = [compact(name), compact(&[before, name, behind].concat())];
+            out.pop();
+            out.extend([&name, ":", &reference]);
         }
-        map.end()
     }
+    out.push_str(if out.is_empty() { "{}" } else { "}" });
+    out
 }
 
 fn remote_entry(kind: &str, remote: &Remote) -> Members {
@@ -110,5 +113,24 @@ fn refuse_expansion<'a>(
             mend: None,
             place: None,
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn pinned_variables_are_the_json_that_the_library_writes(
+            names in proptest::collection::btree_set("[A-Z_][A-Z0-9_]{0,3}|\\PC{0,3}|\"|\\\\", 0..6)
+        ) {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let pairs = names.iter().map(|name| ((*name).into(), format!("${{{name}:-}}").into()));
+            let expected = Value::Object(pairs.collect());
+            prop_assert_eq!(pinned_variables(&names, ("${", ":-}")), compact(&expected));
+        }
     }
 }

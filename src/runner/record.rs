@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use squire_strategies::{Code, File};
+use squire_strategies::{Code, File, compact_json};
 
 use super::history;
 use super::owner::{Now, Owner};
@@ -43,7 +43,7 @@ impl Record {
     ) -> Result<Self> {
         let record = Self { directory: directory(state), id: id.to_owned() };
         let owner = Owner::this();
-        let text = content(plan, digests, required, &owner, private).to_string();
+        let text = compact_json(&content(plan, digests, required, &owner, private));
         let temporary = owner.temporary(&record.file());
         files::write_private(&record.directory, &record.file(), &temporary, text.as_bytes())
             .with_context(|| format!("the launch can't be recorded in {}", record.directory.display()))?;
