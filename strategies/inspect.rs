@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 use crate::artifacts::{Argument, Artifacts, File, Refusal};
-use crate::claude::{PINNED, milliseconds};
+use crate::claude::PINNED;
+use crate::json::milliseconds;
 use crate::mcp_servers;
 use crate::server::Transport;
 use crate::strategy::{Description, Launch, Program, Strategy};

@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -97,6 +98,11 @@ fn blank(bytes: &mut [u8]) {
 pub fn compact(value: &(impl Serialize + ?Sized)) -> String {
     // A value can't fail to be written: its keys are strings and its numbers finite.
     serde_json::to_string(value).unwrap_or_default()
+}
+
+/// A duration as agents' files have it.
+pub(crate) fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -38,7 +38,6 @@ mod text;
 mod toml_text;
 
 mod claude;
-mod claude_lists;
 mod codex;
 mod cursor;
 mod inspect;

@@ -16,10 +16,10 @@ use alloc::vec::Vec;
 use serde_json::{Map, Value, json};
 
 use crate::artifacts::{Artifacts, Code, Refusal};
-use crate::claude::milliseconds;
 use crate::deceptive::spelled_in_json;
 use crate::exposure;
 use crate::json;
+use crate::json::milliseconds;
 use crate::repository::{self, Entries, Unknowable};
 use crate::repository_server::{self, Dialect, RepositoryServer, UNCLEAR};
 use crate::server::{ResolvedServer, Route, Transport};

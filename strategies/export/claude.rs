@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::json::{self, Words};
 use super::said::{Inherits, Said, Syntax};
 use super::{Format, unless};
-use crate::claude::milliseconds;
+use crate::json::milliseconds;
 
 pub(super) static FORMAT: Format = Format {
     name: "claude",

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::json::{self, Words};
 use super::said::{Inherits, Said, Syntax};
 use super::{Format, unless};
-use crate::claude::milliseconds;
+use crate::json::milliseconds;
 use crate::server::ResolvedServer;
 
 pub(super) static FORMAT: Format = Format {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::json;
 use super::said::{Inherits, Kind, Said, Syntax};
 use super::{Format, unless};
-use crate::claude::milliseconds;
+use crate::json::milliseconds;
 
 pub(super) static FORMAT: Format = Format {
     name: "opencode",
