@@ -1,5 +1,7 @@
 //! `squire launch`: equips an agent with servers and runs it.
 
+use std::mem::ManuallyDrop;
+
 use anyhow::{Result, anyhow, bail};
 use serde_json::json;
 use squire_strategies::{Code, LAUNCH_VARIABLE};
@@ -22,7 +24,8 @@ use crate::tty::Terminal;
 /// Runs the command. An error means that no agent was started and nothing is left behind.
 pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
     let output = Output { quiet: options.quiet };
-    let mut surroundings = Surroundings::find(environment)?;
+    // The process ends with the launch: nobody has to wait until these are taken apart.
+    let mut surroundings = ManuallyDrop::new(Surroundings::find(environment)?);
     let agent = surroundings.agent(&options.agent)?;
     let selection = Selection {
         profiles: options.profiles.clone(),
@@ -30,10 +33,10 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
         agent: Some(agent.name.clone()),
         require: options.require.clone(),
     };
-    let mut resolution = surroundings.resolve(&agent, &selection)?;
+    let mut resolution = ManuallyDrop::new(surroundings.resolve(&agent, &selection)?);
     if ask_about(&resolution, options, &surroundings, environment)? {
         surroundings.judge(environment);
-        resolution = surroundings.resolve(&agent, &selection)?;
+        *resolution = surroundings.resolve(&agent, &selection)?;
     }
     resolution.strict |= options.strict;
     resolution.agent_servers = options.agent_servers;
@@ -44,7 +47,7 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
             leave_out_missing(&mut resolution, holders);
         }
     }
-    let plan = surroundings.plan(&agent, &resolution, &options.arguments, environment)?;
+    let plan = ManuallyDrop::new(surroundings.plan(&agent, &resolution, &options.arguments, environment)?);
     if plan.no_session().is_none() {
         surroundings.refuse_foreign()?;
         let delivered = resolution.entries_of(&plan.delivered());

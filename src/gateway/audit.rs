@@ -22,7 +22,7 @@ use crate::config::Declaration;
 use crate::output::Output;
 use key::Key;
 use line::{Entry, What};
-use writer::Writer;
+use writer::{GATHERED, Writer};
 
 /// Its directory below the state directory.
 pub(crate) const DIRECTORY: &str = "audit";
@@ -170,11 +170,14 @@ impl Queue {
     fn push(&self, what: What) {
         let entry = Entry { time: SystemTime::now(), what };
         let size = entry.size();
-        if self.waiting.fetch_add(size, Ordering::Relaxed) + size > LARGEST_QUEUE {
+        let waited = self.waiting.fetch_add(size, Ordering::Relaxed);
+        if waited + size > LARGEST_QUEUE {
             self.waiting.fetch_sub(size, Ordering::Relaxed);
             self.lost.fetch_add(1, Ordering::Relaxed);
         } else if self.entries.send(entry).is_err() {
             self.lost.fetch_add(1, Ordering::Relaxed);
+        } else if waited < GATHERED && waited + size >= GATHERED {
+            self.writer.unpark();
         }
     }
 }

@@ -20,6 +20,8 @@ const BATCH: usize = 64 * 1024;
 /// How long more is waited for once something is there. A call that wakes nobody is a call that waits for nobody: where
 /// both are on one core, that is what an audit costs most.
 const GATHERING: Duration = Duration::from_millis(50);
+/// How much may gather, in bytes: many calls at once would come to megabytes.
+pub(super) const GATHERED: usize = 16 * 1024;
 /// How long another gateway may take to turn the files.
 const PATIENCE: Duration = Duration::from_millis(200);
 
