@@ -11,7 +11,8 @@ mod status;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::Resettable;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub use asking::{Call, Probe, Tools};
@@ -39,6 +40,28 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// The whole command line with everything built, for help and for whoever describes it. Parsing alone does without.
+pub fn whole() -> clap::Command {
+    built(Cli::command())
+}
+
+/// As [`whole`], without the subcommands `help`.
+pub fn whole_without_help() -> clap::Command {
+    built(Cli::command().disable_help_subcommand(true))
+}
+
+fn built(parsed: clap::Command) -> clap::Command {
+    let mut whole = parsed.clone();
+    whole.build();
+    // What a subcommand is for stands here, and once it is built, what its options are called.
+    for subcommand in parsed.get_subcommands() {
+        let about = Resettable::from(subcommand.get_about().cloned());
+        let long_about = Resettable::from(subcommand.get_long_about().cloned());
+        whole = whole.mut_subcommand(subcommand.get_name(), |it| it.about(about).long_about(long_about));
+    }
+    whole
 }
 
 /// The subcommands. Only the one that is called gets its options built: every launch and every gateway would pay for

@@ -47,9 +47,10 @@ use output::Output;
 pub fn run(arguments: Vec<OsString>) -> Exit {
     let invoked_as = arguments.first().cloned().unwrap_or_default();
     let is_launch = arguments.get(1).is_some_and(|word| word == "launch");
-    let cli = match Cli::try_parse_from(arguments) {
+    let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
+            let error = cli::whole().try_get_matches_from(arguments).err().unwrap_or(error);
             // Help and version go to stdout, as they were asked for; where nobody reads there is nobody to tell.
             let _ = error.print();
             return match error.kind() {

@@ -5,9 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use clap::CommandFactory;
-use squire::cli::Cli;
-
 use crate::support::Test;
 
 /// Each checked-in file, and the words that print it.
@@ -40,7 +37,11 @@ fn printed(words: &[&str]) -> String {
 }
 
 fn visible_subcommands() -> Vec<clap::Command> {
-    Cli::command().get_subcommands().filter(|subcommand| !subcommand.is_hide_set()).cloned().collect()
+    squire::cli::whole_without_help()
+        .get_subcommands()
+        .filter(|subcommand| !subcommand.is_hide_set())
+        .cloned()
+        .collect()
 }
 
 /// Runs a program that may be missing here, as the ones that a release is for are not on every machine.
@@ -131,6 +132,23 @@ fn generated_manual_has_a_page_for_each_subcommand() {
         check_page(&format!("squire-secret-{name}"), &printed(&["man", &format!("secret-{name}")]));
     }
     assert!(!main.contains("squire\\-inspect"), "the hidden subcommand is in the manual");
+}
+
+/// The list says it of a subcommand before its options are built, its own help afterwards.
+#[test]
+fn generated_help_says_of_a_subcommand_what_the_list_says() {
+    let list = printed(&["--help"]);
+    for subcommand in visible_subcommands() {
+        let (name, about) = (subcommand.get_name(), subcommand.get_about().unwrap().to_string());
+        let line = list.lines().find(|line| line.split_whitespace().next() == Some(name)).unwrap();
+        let first_words: Vec<&str> = line.split_whitespace().skip(1).take(3).collect();
+        let of_list: Vec<&str> = about.split_whitespace().take(3).collect();
+        assert_eq!(first_words, of_list, "{line}");
+        for flag in ["-h", "--help"] {
+            let help = printed(&[name, flag]);
+            assert!(help.starts_with(&format!("{about}\n")), "{help}");
+        }
+    }
 }
 
 /// What `man` shows line by line, with the escapes of the generator taken back.

@@ -13,6 +13,7 @@ mod gateway;
 #[expect(dead_code, reason = "the agents are for the tests")]
 mod programs;
 #[path = "../shared/remote_server.rs"]
+#[expect(dead_code, reason = "that of somebody else is for the benchmark")]
 mod remote_server;
 
 use std::collections::BTreeSet;

@@ -37,6 +37,7 @@ struct Measured {
 
 /// What all rounds say of a leg. The first way is the one that nothing stands in.
 pub(super) struct Summary {
+    pub(super) name: &'static str,
     pub(super) title: String,
     pub(super) ways: Vec<Figures>,
 }
@@ -138,7 +139,7 @@ impl Leg {
         let ways = ways.iter().map(figures).collect();
         let starts = if *starts > 0 { format!(", {starts} starts") } else { String::new() };
         let title = format!("{title}; a round: {calls} calls one by one, {pipelined} pipelined{starts}");
-        Summary { title, ways }
+        Summary { name: self.title, title, ways }
     }
 }
 

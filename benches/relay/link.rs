@@ -38,7 +38,7 @@ pub(super) fn throughput(link: &mut dyn Link, calls: usize) -> f64 {
 /// The call of that number.
 pub(super) fn tool_call(id: usize) -> String {
     format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"echo","arguments":{{"text":"hello"}}}}}}"#
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"echo","arguments":{{"text":"hello","message":"hello"}}}}}}"#
     )
 }
 

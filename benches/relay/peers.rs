@@ -37,6 +37,12 @@ pub(super) fn all() -> [Peer; 2] {
     ]
 }
 
+/// The server of somebody else, where it is installed beside them.
+pub(super) fn everything() -> Option<PathBuf> {
+    let directory = std::path::absolute(env::var_os(DIRECTORY)?).unwrap();
+    Some(directory.join("node_modules/.bin/mcp-server-everything")).filter(|program| program.is_file())
+}
+
 impl Peer {
     pub(super) fn is_installed(&self) -> bool {
         self.program.is_some()

@@ -72,17 +72,28 @@ pub(super) fn post(connection: &mut BufReader<TcpStream>, session: &str, message
     );
     connection.get_mut().write_all(request.as_bytes()).unwrap();
     let mut reply = Reply { session: String::new(), body: String::new() };
-    let (mut length, mut line) = (0, String::new());
+    let (mut length, mut is_chunked, mut line) = (0, false, String::new());
     loop {
         line.clear();
         connection.read_line(&mut line).unwrap();
         let header = line.trim_end().to_ascii_lowercase();
         match header.split_once(": ") {
             Some(("content-length", value)) => length = value.parse().unwrap(),
+            Some(("transfer-encoding", "chunked")) => is_chunked = true,
             Some(("mcp-session-id", value)) => value.clone_into(&mut reply.session),
             None if header.is_empty() => break,
             _ => {}
         }
+    }
+    while is_chunked {
+        line.clear();
+        connection.read_line(&mut line).unwrap();
+        length = u64::from_str_radix(line.trim_end(), 16).unwrap();
+        is_chunked = length > 0;
+        connection.take(length).read_to_string(&mut reply.body).unwrap();
+        // Its line end.
+        connection.read_line(&mut line).unwrap();
+        length = 0;
     }
     connection.take(length).read_to_string(&mut reply.body).unwrap();
     reply

@@ -1,6 +1,7 @@
-//! The fake server over streamable HTTP.
+//! Servers over streamable HTTP: the fake one, and one that nobody here wrote.
 
 use std::fs;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -29,6 +30,21 @@ impl RemoteServer {
             assert!(start.elapsed() < Duration::from_secs(10), "the server named no port");
             thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    /// Starts server-everything of the protocol's makers, which is a program of Node's.
+    pub(crate) fn everything(program: &Path) -> Self {
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let mut command = Command::new(program);
+        command.arg("streamableHttp").env("PORT", port.to_string());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let server = Self { process: command.spawn().unwrap(), port };
+        let start = Instant::now();
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
+            assert!(start.elapsed() < Duration::from_secs(20), "the server took no connection");
+            thread::sleep(Duration::from_millis(20));
+        }
+        server
     }
 
     pub(crate) fn url(&self) -> String {

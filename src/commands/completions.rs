@@ -1,10 +1,10 @@
 //! `squire completions`: what a shell reads to complete command lines.
 
 use anyhow::Result;
-use clap::{Command, CommandFactory};
+use clap::{Arg, Command};
 use clap_complete::generate;
 
-use crate::cli::{Cli, Completions};
+use crate::cli::{Completions, whole_without_help};
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -16,12 +16,13 @@ pub fn run(options: &Completions) -> Result<Exit> {
     Ok(Exit::DONE)
 }
 
-/// The command line without its hidden subcommands, which the generator would offer.
+/// The command line without its hidden subcommands, which the generator would offer, and without what it builds itself.
 fn visible() -> Command {
-    let squire = Cli::command();
+    let squire = whole_without_help();
+    let is_own = |argument: &&Arg| !matches!(argument.get_id().as_str(), "help" | "version");
     Command::new("squire")
         .version(env!("CARGO_PKG_VERSION"))
         .disable_help_subcommand(true)
-        .args(squire.get_arguments().cloned())
+        .args(squire.get_arguments().filter(is_own).cloned())
         .subcommands(squire.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()).cloned())
 }

@@ -3,12 +3,11 @@
 use std::fmt;
 
 use anyhow::{Context, Result};
-use clap::CommandFactory;
 use clap::builder::Resettable;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
-use crate::cli::{self, Cli};
+use crate::cli::{self, whole};
 use crate::config::nearest;
 use crate::exit::Exit;
 use crate::output::Output;
@@ -28,8 +27,7 @@ impl std::error::Error for UnknownSubcommand {}
 /// Runs the command.
 pub fn run(options: &cli::Man) -> Result<Exit> {
     // Built, each subcommand knows its full name.
-    let mut squire = Cli::command();
-    squire.build();
+    let squire = whole();
     let command = match &options.subcommand {
         None => squire,
         Some(name) => find(&squire, name)?.clone(),
