@@ -44,15 +44,15 @@ pub struct Cli {
 
 /// The whole command line with everything built, for help and for whoever describes it. Parsing alone does without.
 pub fn whole() -> clap::Command {
-    built(Cli::command())
+    built(&Cli::command())
 }
 
 /// As [`whole`], without the subcommands `help`.
 pub fn whole_without_help() -> clap::Command {
-    built(Cli::command().disable_help_subcommand(true))
+    built(&Cli::command().disable_help_subcommand(true))
 }
 
-fn built(parsed: clap::Command) -> clap::Command {
+fn built(parsed: &clap::Command) -> clap::Command {
     let mut whole = parsed.clone();
     whole.build();
     // What a subcommand is for stands here, and once it is built, what its options are called.
