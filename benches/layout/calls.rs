@@ -5,6 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+/// Whether valgrind is installed.
+pub(super) fn can_be_traced() -> bool {
+    Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
 /// A command that writes into `traces` which instructions run, of itself and of whatever it starts.
 pub(super) fn traced(command: &Command, traces: &Path) -> Command {
     let mut valgrind = Command::new("valgrind");
