@@ -3,16 +3,16 @@
 
 use std::io::Write;
 
-use super::plain_http::{connect, post};
+use super::plain_http::Connection;
 
 /// Tells this program to be one, to the server of this port.
 pub(super) const PORT: &str = "SQUIRE_BENCHMARK_BRIDGE";
 
 pub(super) fn pass_on(port: u16) {
-    let (mut connection, mut session) = (connect(port), String::new());
+    let (mut connection, mut session) = (Connection::open(port), String::new());
     let mut output = std::io::stdout().lock();
     for line in std::io::stdin().lines() {
-        let reply = post(&mut connection, &session, &line.unwrap());
+        let reply = connection.post(&session, &line.unwrap());
         if session.is_empty() {
             session = reply.session;
         }
