@@ -8,7 +8,7 @@ mod key;
 mod line;
 mod writer;
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -67,7 +67,10 @@ pub(crate) struct Audit {
     kind: AuditKind,
     /// The state directory, which has the key, and the server's name.
     source: Option<(PathBuf, String)>,
-    queue: Option<Queue>,
+    /// Begun with the first line: most gateways of a session are asked nothing.
+    queue: OnceCell<Option<Queue>>,
+    /// What begins it.
+    writer: Cell<Option<Writer>>,
 }
 
 /// What waits for the disk.
@@ -84,7 +87,7 @@ struct Queue {
 }
 
 impl Audit {
-    /// Begins the audit of a gateway. What hinders it is said on stderr, and hinders nothing else.
+    /// The audit of a gateway. What hinders it is said on stderr, and hinders nothing else.
     pub(crate) fn open(
         state: &Path,
         launch: Option<&str>,
@@ -92,16 +95,10 @@ impl Audit {
         server: &str,
         kind: AuditKind,
     ) -> Self {
-        if kind == AuditKind::Off {
-            return Self { kind, source: None, queue: None };
-        }
-        let say = |what: String| Output::default().message(&format!("{server}: {what}"));
-        let writer = Writer::new(state, launch, agent, server);
-        let queue = Queue::start(writer)
-            .map_err(|error| say(format!("there is no audit of its calls: {error}")))
-            .ok();
-        let source = Some((state.to_path_buf(), server.to_owned()));
-        Self { kind, source, queue }
+        let is_on = kind != AuditKind::Off;
+        let source = is_on.then(|| (state.to_path_buf(), server.to_owned()));
+        let writer = is_on.then(|| Writer::new(state, launch, agent, server));
+        Self { kind, source, queue: OnceCell::new(), writer: Cell::new(writer) }
     }
 
     /// What the relay is to keep of arguments until a call is over.
@@ -121,9 +118,7 @@ impl Audit {
 
     /// Writes down a call that is over. Returns at once.
     pub(crate) fn record(&self, call: Call) {
-        if let Some(queue) = &self.queue {
-            queue.push(What::Call(call));
-        }
+        self.push(What::Call(call));
     }
 
     /// Writes down what happened beside the calls. Returns at once.
@@ -136,9 +131,22 @@ impl Audit {
             Note::Different(what) => What::Event("different", what.clone()),
             Note::Unasked(id) => What::Event("unasked", id.clone()),
         };
-        if let Some(queue) = &self.queue {
+        self.push(what);
+    }
+
+    fn push(&self, what: What) {
+        let begin = || {
+            let began = Queue::start(self.writer.take()?);
+            began.map_err(|error| self.say(&format!("there is no audit of its calls: {error}"))).ok()
+        };
+        if let Some(queue) = self.queue.get_or_init(begin) {
             queue.push(what);
         }
+    }
+
+    fn say(&self, what: &str) {
+        let server = self.source.as_ref().map_or("", |(_, server)| server);
+        Output::default().message(&format!("{server}: {what}"));
     }
 }
 
@@ -184,7 +192,7 @@ impl Queue {
 
 impl Drop for Audit {
     fn drop(&mut self) {
-        if let Some(Queue { entries, ended, writer, .. }) = self.queue.take() {
+        if let Some(Some(Queue { entries, ended, writer, .. })) = self.queue.take() {
             drop(entries);
             writer.unpark();
             // Either the writer's end or the end of patience: there is nothing to do about the second.

@@ -1,13 +1,15 @@
 //! The relay at work: lines and times go in, and what comes out is done.
 
 use std::future::{pending, poll_fn};
+use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result};
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use squire_relay::{Action, Learned, Note, Part, Relay, Spill, Time};
-use tokio::sync::mpsc;
+use tokio::net::UnixStream;
 use tokio::task::LocalSet;
 use tokio::time::{Instant as Moment, Sleep, sleep, sleep_until};
 
@@ -63,7 +65,7 @@ impl Engine<'_> {
     async fn relay_all(self) -> Result<Exit> {
         let mut words = Words::new()?;
         let agent = Agent::new()?;
-        let mut interruptions = interruptions()?;
+        let interruptions = Interruptions::watch().context("signals can't be watched")?;
         let mut alarm = Alarm::default();
         let mut work = Work {
             engine: self,
@@ -95,7 +97,7 @@ impl Engine<'_> {
                 // What waits for a server that does not read is looked at again.
                 () = pause(), if !hears_agent => {}
                 () = glance(), if work.engine.relay.has_differences() => work.hear_user(),
-                interruption = interruptions.recv() => if interruption.is_some() { break },
+                () = interruptions.come() => break,
             }
             work.write();
         }
@@ -304,21 +306,36 @@ async fn heard(upstream: &mut dyn Upstream) -> Vec<FromServer> {
     poll_fn(|context| upstream.poll_heard(context)).await
 }
 
-/// The signals that end a gateway; SIGINT from a terminal is the agent's to decide about.
-fn interruptions() -> Result<mpsc::Receiver<i32>> {
-    let (sender, interruptions) = mpsc::channel(1);
-    let mut signals =
-        signal_hook::iterator::Signals::new([SIGTERM, SIGHUP, SIGINT]).context("signals can't be watched")?;
-    let is_by_hand = rustix::termios::isatty(rustix::stdio::stdin());
-    let watch = move || {
-        for signal in signals.forever().filter(|signal| *signal != SIGINT || is_by_hand) {
-            if sender.blocking_send(signal).is_err() {
-                return;
+/// The signals that end a gateway, as bytes of a stream. SIGINT that comes from no terminal is the agent's to decide
+/// about, and ends nothing.
+struct Interruptions(UnixStream);
+
+impl Interruptions {
+    fn watch() -> Result<Self> {
+        let (told, tell) = std::os::unix::net::UnixStream::pair()?;
+        told.set_nonblocking(true)?;
+        let is_by_hand = rustix::termios::isatty(rustix::stdio::stdin());
+        for signal in [SIGTERM, SIGHUP].into_iter().chain(is_by_hand.then_some(SIGINT)) {
+            signal_hook::low_level::pipe::register(signal, tell.try_clone()?)?;
+        }
+        if !is_by_hand {
+            signal_hook::flag::register(SIGINT, Arc::default())?;
+        }
+        Ok(Self(UnixStream::from_std(told)?))
+    }
+
+    /// Waits for one.
+    async fn come(&self) {
+        while self.0.readable().await.is_ok() {
+            match self.0.try_read(&mut [0; 8]) {
+                Ok(1..) => return,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                // It can't end before this does.
+                _ => break,
             }
         }
-    };
-    std::thread::Builder::new().name("signals".into()).spawn(watch)?;
-    Ok(interruptions)
+        pending::<()>().await;
+    }
 }
 
 /// A timer that is seldom set: each call puts the next deadline off, so it may ring too early, but never too late.

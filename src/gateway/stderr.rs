@@ -1,5 +1,6 @@
 //! What a server says on stderr: passed on to the agent's log, and its end kept for the moment it dies.
 
+use std::cell::OnceCell;
 use std::io;
 use std::os::fd::AsFd;
 use std::rc::Rc;
@@ -26,9 +27,15 @@ const LINES: usize = 3;
 /// Drains it to its end, so that no server ever waits for whoever reads; gives the last lines. A secret that the server
 /// repeats is taken out, line by line.
 pub(super) async fn drain(errors: pipe::Receiver, values: Rc<Values>) -> String {
-    let (onward, written) = onward().unzip();
-    // Whoever does not read it loses it.
-    let pass_on = |piece: Vec<u8>| drop(onward.as_ref().map(|onward: &SyncSender<_>| onward.try_send(piece)));
+    let onward = OnceCell::new();
+    let pass_on = |piece: Vec<u8>| {
+        if !piece.is_empty()
+            && let Some((pieces, _)) = onward.get_or_init(begin)
+        {
+            // Whoever does not read it loses it.
+            let _ = SyncSender::try_send(pieces, piece);
+        }
+    };
     let mut tail: Vec<u8> = Vec::new();
     let mut line: Vec<u8> = Vec::new();
     let mut buffer = vec![0; 8192];
@@ -56,17 +63,17 @@ pub(super) async fn drain(errors: pipe::Receiver, values: Rc<Values>) -> String 
     let said = values.hide(&line);
     tail.extend_from_slice(&said);
     pass_on(said);
-    drop(onward);
     // What is said of the server's end comes behind its own last words.
-    if let Some(written) = written {
+    if let Some(Some((pieces, written))) = onward.into_inner() {
+        drop(pieces);
         let _ = timeout(PATIENCE, written).await;
     }
     told(&tail)
 }
 
-/// A thread that writes to this process's own stderr: nobody else has to wait for it.
+/// Begins a thread that writes to this process's own stderr: nobody else has to wait for it.
 /// Who waits for the receiver hears of its end.
-fn onward() -> Option<(SyncSender<Vec<u8>>, oneshot::Receiver<()>)> {
+fn begin() -> Option<(SyncSender<Vec<u8>>, oneshot::Receiver<()>)> {
     let (pieces, unwritten) = sync_channel::<Vec<u8>>(UNREAD);
     let (writing, written) = oneshot::channel();
     let write = move || {
