@@ -170,9 +170,6 @@ fn relay_to(
         Remembered::new(state, subject, pin_of(declaration, entry.server.tier), !shows_failures)
     });
     let past = remembered.as_mut().map(Remembered::past).unwrap_or_default();
-    if past.memory.is_empty() {
-        upstream.prepare();
-    }
     let mut spill = SpillFiles::new(state, launch, SpillFiles::are_wanted(declaration, limits));
     let engine = Engine {
         relay: Relay::new(policy::of(entry, options, shows_failures, audit.seal())).with_past(past),

@@ -43,8 +43,6 @@ pub(super) struct Program<'a> {
     values: Rc<Values>,
     /// What is to run, made anew for each start.
     command: Box<dyn Fn() -> Result<Command> + 'a>,
-    /// A warden that waits for its orders: it comes up while the agent still speaks.
-    prepared: Option<Child>,
     running: Option<Running>,
 }
 
@@ -78,26 +76,19 @@ impl<'a> Program<'a> {
         values: Rc<Values>,
         command: impl Fn() -> Result<Command> + 'a,
     ) -> Self {
-        Self { squire, shown, values, command: Box::new(command), prepared: None, running: None }
+        Self { squire, shown, values, command: Box::new(command), running: None }
     }
 
     fn input(&self) -> Option<&Rc<Input>> {
         self.running.as_ref()?.input.as_ref()
     }
 
-    fn warden(&self) -> Result<Child> {
+    fn spawn(&self) -> Result<Running> {
+        let orders = warden::orders(&(self.command)()?)?;
         let mut command = Command::new(&self.squire);
         command.arg("warden").env_clear().process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.spawn().context("its warden could not be started")
-    }
-
-    fn spawn(&mut self) -> Result<Running> {
-        let orders = warden::orders(&(self.command)()?)?;
-        // Somebody may have ended it meanwhile.
-        let is_there = |child: &mut Child| matches!(child.try_wait(), Ok(None));
-        let prepared = self.prepared.take().and_then(|mut child| is_there(&mut child).then_some(child));
-        let mut child = prepared.map_or_else(|| self.warden(), Ok)?;
+        let mut child = command.spawn().context("its warden could not be started")?;
         let warden = Pid::from_child(&child);
         let (Some(stdin), Some(stdout), Some(err)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
@@ -140,11 +131,6 @@ impl<'a> Program<'a> {
 }
 
 impl Upstream for Program<'_> {
-    fn prepare(&mut self) {
-        // What hinders it is told by the start.
-        self.prepared = self.warden().ok();
-    }
-
     fn start(&mut self) -> Option<FromServer> {
         self.stop();
         // What a warden that was killed leaves comes here. Without it a server outlives its warden, and nothing else.

@@ -19,9 +19,6 @@ pub(super) enum FromServer {
 
 /// A way to a server.
 pub(super) trait Upstream {
-    /// The first message will start the server: what needs nothing of it may begin.
-    fn prepare(&mut self) {}
-
     /// Starts the server, and forgets an earlier one: what that still says counts for nothing. Gives what came of it
     /// where that is known at once; else [`FromServer::Started`] or [`FromServer::Ended`] follows.
     fn start(&mut self) -> Option<FromServer>;
