@@ -108,7 +108,7 @@ fn nothing(options: &cli::Log) -> String {
 }
 
 fn as_json(calls: &[Call]) -> String {
-    calls.iter().map(|call| on_one_line(&call.text) + "\n").collect()
+    calls.iter().map(|call| on_one_line(call.text.clone()) + "\n").collect()
 }
 
 /// Columns that keep their widths from one look to the next.

@@ -83,9 +83,10 @@ pub(super) fn line(entry: &Entry, whose: &Whose) -> String {
             line.outcome = Some(call.outcome.as_str());
             line.milliseconds = Some(call.ended.saturating_sub(call.began));
             (line.asked, line.answered) = (Some(call.asked), Some(call.answered));
-            let arguments = call.arguments.as_deref();
-            line.arguments_digest = arguments.filter(|kept| kept.starts_with(PREFIX));
-            line.arguments = arguments.and_then(|kept| serde_json::from_str(kept).ok());
+            match call.arguments.as_deref() {
+                Some(digest) if digest.starts_with(PREFIX) => line.arguments_digest = Some(digest),
+                arguments => line.arguments = arguments.and_then(|kept| serde_json::from_str(kept).ok()),
+            }
         }
         What::Event(name, text) => {
             line.event = Some(name);
@@ -93,7 +94,7 @@ pub(super) fn line(entry: &Entry, whose: &Whose) -> String {
         }
     }
     // It is made of text and numbers alone, which are always JSON.
-    on_one_line(&serde_json::to_string(&line).unwrap_or_default())
+    on_one_line(serde_json::to_string(&line).unwrap_or_default())
 }
 
 fn beginning(text: &str) -> &str {
@@ -101,7 +102,8 @@ fn beginning(text: &str) -> &str {
 }
 
 /// JSON on one line in which nothing acts on a terminal or hides: such characters stand in strings as escapes.
-pub(crate) fn on_one_line(json: &str) -> String {
+pub(crate) fn on_one_line(json: String) -> String {
     // Written as they are, control characters stand between tokens alone, where they mean a blank.
-    spelled_in_json(json.replace(|c: char| c < ' ', " "))
+    let is_one = json.bytes().all(|byte| byte >= b' ');
+    spelled_in_json(if is_one { json } else { json.replace(|c: char| c < ' ', " ") })
 }
