@@ -47,10 +47,9 @@ use output::Output;
 pub fn run(arguments: Vec<OsString>) -> Exit {
     let invoked_as = arguments.first().cloned().unwrap_or_default();
     let is_launch = arguments.get(1).is_some_and(|word| word == "launch");
-    let cli = match Cli::try_parse_from(&arguments) {
-        Ok(cli) => cli,
+    let command = match parse(arguments) {
+        Ok(command) => command,
         Err(error) => {
-            let error = cli::whole().try_get_matches_from(arguments).err().unwrap_or(error);
             // Help and version go to stdout, as they were asked for; where nobody reads there is nobody to tell.
             let _ = error.print();
             return match error.kind() {
@@ -61,10 +60,10 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         }
     };
     let environment = Environment::of_this_process(invoked_as);
-    if cli.command.settles() {
-        commands::settle(&environment, Output { quiet: cli.command.is_quiet() });
+    if command.settles() {
+        commands::settle(&environment, Output { quiet: command.is_quiet() });
     }
-    match cli.command {
+    match command {
         Command::Launch(launch) => commands::launch::run(&launch, &environment),
         Command::Describe(describe) => commands::describe::run(&describe, &environment),
         Command::List(list) => commands::list::run(&list, &environment),
@@ -100,6 +99,17 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         Output::default().message(&format!("{failure:#}"));
         exit_of(&failure, is_launch)
     })
+}
+
+/// The subcommand of a command line, or what is to be printed instead.
+fn parse(arguments: Vec<OsString>) -> Result<Command, clap::Error> {
+    // A server waits for its warden, and nobody writes this by hand.
+    if arguments.get(1).is_some_and(|word| word == "warden") && arguments.len() == 2 {
+        return Ok(Command::Warden);
+    }
+    Cli::try_parse_from(&arguments)
+        .map(|cli| cli.command)
+        .map_err(|error| cli::whole().try_get_matches_from(arguments).err().unwrap_or(error))
 }
 
 fn exit_of(failure: &anyhow::Error, is_launch: bool) -> Exit {
