@@ -104,7 +104,9 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
 /// The subcommand of a command line, or what is to be printed instead.
 fn parse(arguments: Vec<OsString>) -> Result<Command, clap::Error> {
     // A server waits for its warden, and nobody writes this by hand.
-    if arguments.get(1).is_some_and(|word| word == "warden") && arguments.len() == 2 {
+    if let [_, word] = arguments.as_slice()
+        && word == "warden"
+    {
         return Ok(Command::Warden);
     }
     Cli::try_parse_from(&arguments)

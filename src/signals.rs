@@ -1,12 +1,27 @@
-//! Signals that end or stop this process by default, while something is to be put right first.
+//! Signals: as bytes that can be waited for, and those that end or stop this process by default, while something is to be
+//! put right first.
 //!
 //! Whoever watches for a signal takes its default away for good: what is registered with the system stays. So the default
 //! is registered beside it once, and holds whenever nobody watches.
 
 use std::collections::BTreeMap;
 use std::io;
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+
+use signal_hook::low_level::pipe;
+
+/// A stream that gets a byte for each of these signals. They are handled and not blocked: a process that is started would
+/// inherit a mask.
+pub(crate) fn stream(signals: &[i32]) -> io::Result<UnixStream> {
+    let (told, tell) = UnixStream::pair()?;
+    told.set_nonblocking(true)?;
+    for signal in signals {
+        pipe::register(*signal, tell.try_clone()?)?;
+    }
+    Ok(told)
+}
 
 /// For each signal whose default was taken away, whether it holds.
 static BY_DEFAULT: Mutex<BTreeMap<i32, Arc<AtomicBool>>> = Mutex::new(BTreeMap::new());

@@ -62,13 +62,11 @@ const VARIABLES: usize = 2048;
 pub(crate) fn pinned_variables(names: &[&str], (before, behind): Reference) -> String {
     let mut out = String::with_capacity(VARIABLES);
     for name in names {
-        out.push_str(if out.is_empty() { "{\"" } else { ",\"" });
+        out.push(if out.is_empty() { '{' } else { ',' });
         if Text::is_variable(name) {
-            out.extend([name, "\":\"", before, name, behind, "\""]);
+            out.extend(["\"", name, "\":\"", before, name, behind, "\""]);
         } else {
-            let [name, reference] = [compact(name), compact(&[before, name, behind].concat())];
-            out.pop();
-            out.extend([&name, ":", &reference]);
+            out.extend([compact(name).as_str(), ":", &compact(&[before, name, behind].concat())]);
         }
     }
     out.push_str(if out.is_empty() { "{}" } else { "}" });

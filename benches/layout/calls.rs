@@ -10,13 +10,13 @@ pub(super) fn can_be_traced() -> bool {
     Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// A command that writes into `traces` which instructions run, of itself and of whatever it starts.
-pub(super) fn traced(command: &Command, traces: &Path) -> Command {
+/// A command of this squire that writes into `traces` which instructions run, of itself and of whatever it starts.
+pub(super) fn traced(squire: &Path, command: &Command, traces: &Path) -> Command {
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--quiet", "--tool=callgrind", "--trace-children=yes", "--dump-instr=yes"]);
     valgrind.args(["--compress-pos=no", "--compress-strings=no"]);
     valgrind.arg(format!("--callgrind-out-file={}/%p", traces.display()));
-    valgrind.arg(command.get_program()).args(command.get_args()).env_clear();
+    valgrind.arg(squire).args(command.get_args()).env_clear();
     valgrind.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     valgrind.current_dir(command.get_current_dir().unwrap());
     valgrind

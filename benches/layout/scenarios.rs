@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use super::calls::traced;
 use super::declarations::declarations;
 use super::gateway::gateway;
-use super::programs::fake_server;
+use super::programs::{SQUIRE, fake_server};
 use super::remote_server::RemoteServer;
 use super::traces;
 
@@ -30,24 +30,16 @@ pub(super) fn play(root: &Path, squire: &Path) {
     for (name, declaration) in [("program", program), ("remote", format!("url = {:?}", remote.url()))] {
         for _ in 0..2 {
             let gateway = gateway(&root.join(name), &declaration);
-            speak(traced(&as_released(&gateway, squire), &traces(root, name)));
+            speak(traced(squire, &gateway, &traces(root, name)));
         }
     }
     for agent in ["claude", "codex", "cursor", "opencode"] {
         for _ in 0..2 {
-            let launch = launch(&root.join("launch"), squire, agent);
-            let status = traced(&launch, &traces(root, "launch")).stderr(Stdio::null()).status();
+            let launch = launch(&root.join("launch"), agent);
+            let status = traced(squire, &launch, &traces(root, "launch")).stderr(Stdio::null()).status();
             assert!(status.unwrap().success(), "{agent} was not launched");
         }
     }
-}
-
-/// The same with the program that is looked at.
-fn as_released(command: &Command, squire: &Path) -> Command {
-    let mut released = Command::new(squire);
-    released.args(command.get_args()).current_dir(command.get_current_dir().unwrap());
-    released.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    released
 }
 
 /// Says everything, each question after the answer to the one before.
@@ -65,7 +57,7 @@ fn speak(mut command: Command) {
     assert!(gateway.wait().unwrap().success());
 }
 
-fn launch(root: &Path, squire: &Path, agent: &str) -> Command {
+fn launch(root: &Path, agent: &str) -> Command {
     let (config, project, bin) = (root.join("config"), root.join("project"), root.join("bin"));
     for directory in [&config, &bin, &project.join(".git")] {
         fs::create_dir_all(directory).unwrap();
@@ -74,7 +66,7 @@ fn launch(root: &Path, squire: &Path, agent: &str) -> Command {
     for program in ["claude", "codex", "cursor-agent", "opencode"] {
         fs::copy("/bin/true", bin.join(program)).unwrap();
     }
-    let mut command = Command::new(squire);
+    let mut command = Command::new(SQUIRE);
     command.args(["launch", agent]).current_dir(project);
     command.env("HOME", root).env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
     command.env("SQUIRE_CONFIG_DIR", config).env("SQUIRE_STATE_DIR", root.join("state"));

@@ -352,6 +352,11 @@ pub fn random<const LENGTH: usize>() -> io::Result<Zeroizing<[u8; LENGTH]>> {
     Ok(bytes)
 }
 
+/// Whether a text is what [`hexadecimal`] makes of so many bytes, in digits of either case.
+pub fn is_hexadecimal(text: &str, bytes: usize) -> bool {
+    text.len() == bytes * 2 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// Bytes as two digits each.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);

@@ -14,8 +14,8 @@ use zeroize::Zeroizing;
 use super::beneath::open_beneath;
 use super::private::make_private;
 use super::{
-    DIRECTORY, LIMIT, READ, attributes, is_ours, other, random_name, read_regular, refuse_writable_by_others,
-    sync_directory, unless_gone, write_new,
+    DIRECTORY, LIMIT, READ, attributes, is_hexadecimal, is_ours, other, random_name, read_regular,
+    refuse_writable_by_others, sync_directory, unless_gone, write_new,
 };
 
 /// How long another change may take, and how long to wait before another look.
@@ -157,9 +157,7 @@ fn remove_left_behind(directory: &OwnedFd, name: &str) {
     let Ok(entries) = rustix::fs::Dir::read_from(directory) else { return };
     for entry in entries.flatten() {
         let Ok(found) = entry.file_name().to_str() else { continue };
-        let is_ours = found
-            .strip_prefix(&prefix)
-            .is_some_and(|random| random.len() == 32 && random.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let is_ours = found.strip_prefix(&prefix).is_some_and(|random| is_hexadecimal(random, 16));
         if is_ours {
             // What can't be removed stays as it was.
             let _ = rustix::fs::unlinkat(directory, found, AtFlags::empty());

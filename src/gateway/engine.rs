@@ -24,6 +24,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::printable::excerpt;
 use crate::secrets::Values;
+use crate::signals;
 
 /// How many bytes may wait for a server that does not read; then the agent waits.
 const UNREAD: usize = 8 * 1024 * 1024;
@@ -312,16 +313,13 @@ struct Interruptions(UnixStream);
 
 impl Interruptions {
     fn watch() -> Result<Self> {
-        let (told, tell) = std::os::unix::net::UnixStream::pair()?;
-        told.set_nonblocking(true)?;
-        let is_by_hand = rustix::termios::isatty(rustix::stdio::stdin());
-        for signal in [SIGTERM, SIGHUP].into_iter().chain(is_by_hand.then_some(SIGINT)) {
-            signal_hook::low_level::pipe::register(signal, tell.try_clone()?)?;
-        }
-        if !is_by_hand {
+        let mut ends = vec![SIGTERM, SIGHUP];
+        if rustix::termios::isatty(rustix::stdio::stdin()) {
+            ends.push(SIGINT);
+        } else {
             signal_hook::flag::register(SIGINT, Arc::default())?;
         }
-        Ok(Self(UnixStream::from_std(told)?))
+        Ok(Self(UnixStream::from_std(signals::stream(&ends)?)?))
     }
 
     /// Waits for one.

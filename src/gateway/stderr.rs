@@ -33,7 +33,7 @@ pub(super) async fn drain(errors: pipe::Receiver, values: Rc<Values>) -> String 
             && let Some((pieces, _)) = onward.get_or_init(begin)
         {
             // Whoever does not read it loses it.
-            let _ = SyncSender::try_send(pieces, piece);
+            let _ = pieces.try_send(piece);
         }
     };
     let mut tail: Vec<u8> = Vec::new();

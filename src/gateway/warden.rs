@@ -23,11 +23,11 @@ use rustix::process::{
     kill_process_group, set_child_subreaper, set_dumpable_behavior, set_parent_process_death_signal, wait,
 };
 use signal_hook::consts::signal::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
-use signal_hook::low_level::pipe;
 use zeroize::Zeroizing;
 
 use crate::exit::Exit;
 use crate::files;
+use crate::signals;
 
 /// How long a server may take to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
@@ -165,7 +165,7 @@ fn tell(failure: &anyhow::Error) {
     let _ = rustix::io::write(rustix::stdio::stdout(), &line);
 }
 
-/// Signals, as bytes of two streams. They are handled and not blocked: what is started would inherit a mask.
+/// Signals, as bytes of two streams.
 struct Signals {
     /// Somebody asks the warden to end, or the gateway died.
     ends: UnixStream,
@@ -175,15 +175,10 @@ struct Signals {
 
 impl Signals {
     fn watch() -> io::Result<Self> {
-        let watch = |signals: &[i32]| {
-            let (told, tell) = UnixStream::pair()?;
-            told.set_nonblocking(true)?;
-            for signal in signals {
-                pipe::register(*signal, tell.try_clone()?)?;
-            }
-            Ok::<_, io::Error>(told)
-        };
-        Ok(Self { ends: watch(&[SIGTERM, SIGINT, SIGHUP])?, children: watch(&[SIGCHLD])? })
+        Ok(Self {
+            ends: signals::stream(&[SIGTERM, SIGINT, SIGHUP])?,
+            children: signals::stream(&[SIGCHLD])?,
+        })
     }
 
     /// Waits for any, or for the time.

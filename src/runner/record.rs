@@ -75,7 +75,7 @@ pub fn read(state: &Path, id: &str) -> Option<Value> {
 
 /// Whether this can be the id of a launch.
 pub(crate) fn is_id(id: &str) -> bool {
-    id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+    files::is_hexadecimal(id, 16)
 }
 
 /// Reads the record of a launch whose process lives.

@@ -152,5 +152,5 @@ fn directory(state: &Path) -> PathBuf {
 }
 
 fn is_key(key: &str) -> bool {
-    key.len() == 32 && key.bytes().all(|byte| byte.is_ascii_hexdigit())
+    files::is_hexadecimal(key, 16)
 }

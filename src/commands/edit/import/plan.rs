@@ -324,7 +324,6 @@ fn judge(
     Ok(())
 }
 
-/// Whether the file says the same of the server, however it is written.
 /// What the user sets of a server that is there already, and an import leaves as it is.
 const OF_USER: &[&str] = &[
     "audit",
@@ -347,6 +346,7 @@ fn definition(declaration: &config::Declaration) -> serde_json::Map<String, serd
     fields
 }
 
+/// Whether the file says the same of the server, however it is written.
 fn is_declared_so(there: &Document, planned: &Planned, target: &Target) -> bool {
     let name = planned.name.as_str();
     let mut alone = Document::parse("").ok();
