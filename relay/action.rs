@@ -61,7 +61,7 @@ pub struct Call {
     /// The tool's name.
     pub tool: String,
     /// What [`Policy::seal`](crate::Policy::seal) made of its arguments.
-    pub arguments: Option<String>,
+    pub arguments: Option<Sealed>,
     /// How it ended.
     pub outcome: Outcome,
     /// When the request came.
@@ -72,6 +72,15 @@ pub struct Call {
     pub asked: usize,
     /// The length of the server's answer in bytes, before any cap.
     pub answered: usize,
+}
+
+/// What the audit keeps of a call's arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sealed {
+    /// Their digest.
+    Digest([u8; 32]),
+    /// Themselves, as they stand in the request.
+    Text(String),
 }
 
 /// How a call ended.

@@ -31,7 +31,7 @@ mod settings;
 mod supervision;
 mod tools;
 
-pub use action::{Action, Call, Note, Outcome, Step};
+pub use action::{Action, Call, Note, Outcome, Sealed, Step};
 pub use answer::{code, server_error, transport_error};
 pub use canonical::{ALGORITHM, hash};
 pub use memory::{

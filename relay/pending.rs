@@ -4,10 +4,10 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::Time;
 use crate::message::Key;
 use crate::relay::AskedPage;
 use crate::settings::Setting;
+use crate::{Sealed, Time};
 
 /// What was asked, as far as its answer is treated in its own way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(crate) tool: String,
-    pub(crate) arguments: Option<String>,
+    pub(crate) arguments: Option<Sealed>,
     pub(crate) began: Time,
     pub(crate) length: usize,
 }

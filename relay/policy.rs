@@ -3,13 +3,13 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 
-use crate::Time;
+use crate::{Sealed, Time};
 
 /// Whether the agent may see and call a tool of a name.
 pub type Allows = Box<dyn Fn(&str) -> bool>;
 
 /// What the audit keeps of a call's arguments, which are JSON text.
-pub type Seal = Box<dyn Fn(&str) -> Option<String>>;
+pub type Seal = Box<dyn Fn(&str) -> Option<Sealed>>;
 
 /// Policy of one server.
 pub struct Policy {

@@ -11,6 +11,7 @@ use std::string::{String, ToString};
 use std::vec::Vec;
 
 use super::*;
+use crate::action::Sealed;
 use crate::answer::code;
 use crate::policy::{Policy, Spill};
 
@@ -35,7 +36,7 @@ fn policy() -> Policy {
         max_restarts: 5,
         stands_in: true,
         tells_withheld: false,
-        seal: Box::new(|arguments| Some(arguments.into())),
+        seal: Box::new(|arguments| Some(Sealed::Text(arguments.into()))),
         name: "db".into(),
     }
 }

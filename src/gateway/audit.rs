@@ -1,14 +1,14 @@
 //! The audit: what an agent asked of a server, one line of JSON a call, in the state directory.
 //!
-//! It is written behind. The relay hands a call over and goes on; one thread writes, and whatever the disk does, no call
-//! waits for it or fails. What could not be written is told once, and counted in the audit as soon as that can be
+//! It is written behind. The relay hands calls over once their answers are out; one thread writes, and whatever the disk
+//! does, no call waits for it or fails. What could not be written is told once, and counted in the audit as soon as that can be
 //! written again.
 
 mod key;
 mod line;
 mod writer;
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, Thread};
 use std::time::{Duration, SystemTime};
 
-use squire_relay::{Call, Note, Seal};
+use squire_relay::{Call, Note, Seal, Sealed};
 
 use crate::config::Declaration;
 use crate::output::Output;
@@ -33,6 +33,8 @@ pub(crate) use line::on_one_line;
 
 /// Arguments above this are named by their digest alone.
 const LARGEST_ARGUMENTS: usize = 1024 * 1024;
+/// How many entries are kept room for that are noted at once.
+const AT_ONCE: usize = 16;
 /// How much may wait for the disk, in bytes: what comes on top is lost.
 const LARGEST_QUEUE: usize = 8 * 1024 * 1024;
 /// How long the end of a gateway waits for the disk.
@@ -71,6 +73,8 @@ pub(crate) struct Audit {
     queue: OnceCell<Option<Queue>>,
     /// What begins it.
     writer: Cell<Option<Writer>>,
+    /// What is handed over next.
+    noted: RefCell<Vec<Entry>>,
 }
 
 /// What waits for the disk.
@@ -98,7 +102,7 @@ impl Audit {
         let is_on = kind != AuditKind::Off;
         let source = is_on.then(|| (state.to_path_buf(), server.to_owned()));
         let writer = is_on.then(|| Writer::new(state, launch, agent, server));
-        Self { kind, source, queue: OnceCell::new(), writer: Cell::new(writer) }
+        Self { kind, source, queue: OnceCell::new(), writer: Cell::new(writer), noted: RefCell::default() }
     }
 
     /// What the relay is to keep of arguments until a call is over.
@@ -106,22 +110,24 @@ impl Audit {
         let (kind, source, key) = (self.kind, self.source.clone(), OnceCell::new());
         Box::new(move |arguments| match kind {
             AuditKind::Off => None,
-            AuditKind::Full if arguments.len() <= LARGEST_ARGUMENTS => Some(arguments.to_owned()),
+            AuditKind::Full if arguments.len() <= LARGEST_ARGUMENTS => {
+                Some(Sealed::Text(arguments.to_owned()))
+            }
             AuditKind::Full | AuditKind::Digest => {
                 // Made for the first call: a gateway that is asked nothing leaves nothing.
                 let key =
                     key.get_or_init(|| source.as_ref().and_then(|(state, server)| key_of(state, server)));
-                key.as_ref().map(|key| key.digest(arguments))
+                key.as_ref().map(|key| Sealed::Digest(key.digest(arguments)))
             }
         })
     }
 
-    /// Writes down a call that is over. Returns at once.
+    /// Notes a call that is over.
     pub(crate) fn record(&self, call: Call) {
         self.push(What::Call(call));
     }
 
-    /// Writes down what happened beside the calls. Returns at once.
+    /// Notes what happened beside the calls.
     pub(crate) fn note(&self, note: &Note) {
         let what = match note {
             // What a server prints is no event, and may hold anything.
@@ -135,13 +141,27 @@ impl Audit {
     }
 
     fn push(&self, what: What) {
+        self.noted.borrow_mut().push(Entry { time: SystemTime::now(), what });
+    }
+
+    /// Has what was noted written down. Returns at once, but may wake the thread that writes, so that nobody should be
+    /// kept waiting behind it.
+    pub(crate) fn hand_over(&self) {
+        let mut noted = self.noted.borrow_mut();
+        if noted.is_empty() {
+            return;
+        }
         let begin = || {
             let began = Queue::start(self.writer.take()?);
             began.map_err(|error| self.say(&format!("there is no audit of its calls: {error}"))).ok()
         };
-        if let Some(queue) = self.queue.get_or_init(begin) {
-            queue.push(what);
+        let queue = self.queue.get_or_init(begin);
+        for entry in noted.drain(..) {
+            if let Some(queue) = queue {
+                queue.push(entry);
+            }
         }
+        noted.shrink_to(AT_ONCE);
     }
 
     fn say(&self, what: &str) {
@@ -175,8 +195,7 @@ impl Queue {
         Ok(Self { entries, waiting, lost, ended, writer: thread.thread().clone() })
     }
 
-    fn push(&self, what: What) {
-        let entry = Entry { time: SystemTime::now(), what };
+    fn push(&self, entry: Entry) {
         let size = entry.size();
         let waited = self.waiting.fetch_add(size, Ordering::Relaxed);
         if waited + size > LARGEST_QUEUE {
@@ -192,6 +211,7 @@ impl Queue {
 
 impl Drop for Audit {
     fn drop(&mut self) {
+        self.hand_over();
         if let Some(Some(Queue { entries, ended, writer, .. })) = self.queue.take() {
             drop(entries);
             writer.unpark();

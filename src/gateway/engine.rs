@@ -134,6 +134,7 @@ impl Work<'_> {
         self.engine.upstream.write();
         self.agent.write();
         // Nobody waits for what is told of it.
+        self.engine.audit.hand_over();
         self.engine.delivery.tell();
         for learned in self.learned.drain(..) {
             let Some(remembered) = &mut self.engine.remembered else { continue };

@@ -16,8 +16,6 @@ pub(crate) const FILE: &str = "audit.key";
 const LENGTH: usize = 32;
 /// How long another gateway may take to make it.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// What a digest begins with: no JSON text does.
-pub(super) const PREFIX: &str = "hmac-sha256:";
 
 /// Arguments are short and guessable: a digest without a key would tell them to whoever tries a few. What the key alone
 /// decides is computed once.
@@ -55,10 +53,10 @@ impl Key {
     }
 
     /// Names a text so that the same is known again, and nobody without the key learns more.
-    pub(super) fn digest(&self, text: &str) -> String {
+    pub(super) fn digest(&self, text: &str) -> [u8; 32] {
         let mut mac = self.0.clone();
         mac.update(text.as_bytes());
-        [PREFIX, &files::hexadecimal(&mac.finalize().into_bytes())].concat()
+        mac.finalize().into_bytes().into()
     }
 }
 
@@ -71,6 +69,6 @@ mod tests {
     fn it_is_the_hmac_of_the_standard() {
         let key = Key::new(b"Jefe").unwrap();
         let expected = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843";
-        assert_eq!(key.digest("what do ya want for nothing?"), format!("{PREFIX}{expected}"));
+        assert_eq!(files::hexadecimal(&key.digest("what do ya want for nothing?")), expected);
     }
 }

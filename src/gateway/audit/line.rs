@@ -4,10 +4,10 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use squire_relay::Call;
+use squire_relay::{Call, Sealed};
 use squire_strategies::spelled_in_json;
 
-use super::key::PREFIX;
+use crate::files;
 
 /// The longest name of a tool, and the longest sentence, in characters: both are other people's words.
 const LONGEST_WORDS: usize = 256;
@@ -28,7 +28,10 @@ impl Entry {
     /// About how much memory it takes.
     pub(super) fn size(&self) -> usize {
         let words = match &self.what {
-            What::Call(call) => call.tool.len() + call.arguments.as_ref().map_or(0, String::len),
+            What::Call(Call { tool, arguments: Some(Sealed::Text(arguments)), .. }) => {
+                tool.len() + arguments.len()
+            }
+            What::Call(call) => call.tool.len(),
             What::Event(_, text) => text.len(),
         };
         words + size_of::<Self>()
@@ -59,7 +62,7 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     answered: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    arguments_digest: Option<&'a str>,
+    arguments_digest: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     arguments: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,9 +86,12 @@ pub(super) fn line(entry: &Entry, whose: &Whose) -> String {
             line.outcome = Some(call.outcome.as_str());
             line.milliseconds = Some(call.ended.saturating_sub(call.began));
             (line.asked, line.answered) = (Some(call.asked), Some(call.answered));
-            match call.arguments.as_deref() {
-                Some(digest) if digest.starts_with(PREFIX) => line.arguments_digest = Some(digest),
-                arguments => line.arguments = arguments.and_then(|kept| serde_json::from_str(kept).ok()),
+            match &call.arguments {
+                Some(Sealed::Digest(digest)) => {
+                    line.arguments_digest = Some(format!("hmac-sha256:{}", files::hexadecimal(digest)));
+                }
+                Some(Sealed::Text(arguments)) => line.arguments = serde_json::from_str(arguments).ok(),
+                None => {}
             }
         }
         What::Event(name, text) => {

@@ -37,7 +37,10 @@ pub(super) enum Key {
 
 impl Key {
     fn of(id: &RawValue) -> Self {
-        serde_json::from_str(id.get()).map_or_else(|_| Self::Other(id.get().to_owned()), Self::Text)
+        let text = id.get();
+        // Asked to be a string, a number would become an error first, and that a sentence.
+        let string = text.starts_with('"').then(|| serde_json::from_str(text).ok()).flatten();
+        string.map_or_else(|| Self::Other(text.to_owned()), Self::Text)
     }
 }
 
