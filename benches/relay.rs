@@ -3,8 +3,9 @@
 //!
 //! Three ways to a program: its own pipes; a process that copies bytes with two threads, which is the least that
 //! anything in between can cost; and `squire gateway` with its audit. And to a server over streamable HTTP, which
-//! answers at once or after 20 ms: an HTTP client of nothing but sockets; that client in a process of its own, which is
-//! the least that stands between pipes and such a server; and squire. Where `SQUIRE_RELAY_PEERS` names a directory that has
+//! answers at once or after 20 ms: an HTTP client of nothing but sockets, which is the least that a call can cost; an
+//! ordinary HTTP client, which is what an agent has that speaks HTTP itself; that of sockets in a process of its own,
+//! which is the least that stands between pipes and such a server; and squire. Where `SQUIRE_RELAY_PEERS` names a directory that has
 //! them, other clients of stdio that connect to HTTP too, and the same ways to a server of somebody else's:
 //!
 //!     npm install --prefix DIR mcp-remote @modelcontextprotocol/server-everything

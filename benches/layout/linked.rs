@@ -27,7 +27,7 @@ impl Section {
         match self.member() {
             // A processor uses one of several, and valgrind's is an old one.
             Some((archive, member)) if self.is_chosen() => {
-                format!("*{archive}:{}-*(.text.*)", member.split('-').next().unwrap())
+                format!("*{archive}:{}-*(.text .text.*)", member.split('-').next().unwrap())
             }
             // All functions of a file of C are in one section.
             Some((archive, member)) if self.name == ".text" => {
@@ -47,9 +47,10 @@ impl Section {
         self.file().strip_suffix(')')?.split_once('(')
     }
 
-    /// Whether it is the C library's for some kind of processors, in a section by that name.
+    /// Whether it is the C library's for some kind of processors, in a section by that name but for the oldest kind.
     fn is_chosen(&self) -> bool {
-        self.name != ".text" && self.member().is_some_and(|(archive, _)| archive == "libc.a")
+        let is_of_kind = |member: &str| self.name != ".text" || member.contains("-sse2");
+        self.member().is_some_and(|(archive, member)| archive == "libc.a" && is_of_kind(member))
     }
 }
 

@@ -27,14 +27,18 @@ use linked::Section;
 const ORDER: [(&str, &str); 4] =
     [("program", "warden"), ("program", "gateway"), ("launch", "launch"), ("remote", "gateway")];
 
+/// What valgrind does without and other machines do not: instructions for SHA, and the system's own functions, whose
+/// names the C library compares.
+const UNTRACED: [&str; 2] = ["*(.text.*7x86_sha8compress)", "*libc.a:strcmp-*(.text .text.*)"];
+
 pub(super) fn run() {
     assert!(calls::can_be_traced(), "valgrind is missing");
     let place = tempfile::tempdir().unwrap();
     let root = place.path().canonicalize().unwrap();
     let (squire, sections) = linked::program(&root);
     scenarios::play(&root, &squire);
-    let mut patterns = Vec::new();
-    let mut known = BTreeSet::new();
+    let mut patterns = UNTRACED.map(str::to_owned).to_vec();
+    let mut known = BTreeSet::from_iter(patterns.clone());
     for (scenario, subcommand) in ORDER {
         let addresses = calls::of(&traces(&root, scenario), &squire, subcommand);
         assert!(!addresses.is_empty(), "no {subcommand} was traced with {scenario}");

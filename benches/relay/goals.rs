@@ -20,17 +20,25 @@ pub(super) fn print(legs: &[Summary]) {
     for leg in [far].into_iter().chain(others) {
         let [direct, squire, bridge] = ["direct", "squire", "bridge"].map(|name| way(leg, name));
         // Nobody who waits for an answer can tell what is less than the calls differ by themselves.
-        let own = direct.p99 - direct.p50;
+        let (own, added) = (direct.p99 - direct.p50, squire.added - direct.added);
         let text = format!(
-            "adds to a call of {} less than such calls differ by themselves (p99 - p50): {:.0} us, {own:.0} us",
-            leg.name, squire.added
+            "adds to an agent's own call of {} less than such calls differ by themselves (p99 - p50): {added:.0} us, {own:.0} us",
+            leg.name
         );
-        goal(squire.added <= own, &text);
-        let part = squire.added / direct.p50 * 100.0;
-        println!("{:7}  (that is {part:.1} % of it; a bare bridge adds {:.0} us)", "", bridge.added);
+        goal(added <= own, &text);
+        let part = added / direct.p50 * 100.0;
+        let [beside_sockets, bridge] = [squire, bridge].map(|way| way.added);
+        println!(
+            "{:7}  (that is {part:.1} % of it; to one of nothing but sockets {beside_sockets:.0} us, a bare bridge {bridge:.0} us)",
+            ""
+        );
     }
-    let [squire, bridge] = ["squire", "bridge"].map(|name| way(remote, name).added);
-    println!("{:7}  (to one that is answered at once: {squire:.0} us, a bare bridge {bridge:.0} us)", "");
+    let [direct, squire, bridge] = ["direct", "squire", "bridge"].map(|name| way(remote, name).added);
+    println!(
+        "{:7}  (to one that is answered at once: {:.0} us; to one of nothing but sockets {squire:.0} us, a bare bridge {bridge:.0} us)",
+        "",
+        squire - direct
+    );
 }
 
 fn way<'a>(leg: &'a Summary, name: &str) -> &'a Figures {

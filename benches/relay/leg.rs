@@ -35,7 +35,7 @@ struct Measured {
     firsts: Vec<f64>,
 }
 
-/// What all rounds say of a leg. The first way is the one that nothing stands in.
+/// What all rounds say of a leg. The first way is the one that costs least.
 pub(super) struct Summary {
     pub(super) name: &'static str,
     pub(super) title: String,

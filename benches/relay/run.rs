@@ -1,5 +1,6 @@
 //! One run: the servers, the ways to them, round by round.
 
+mod agent_http;
 mod bridge;
 mod copier;
 mod goals;
@@ -26,6 +27,7 @@ use std::env;
 use std::path::Path;
 use std::process::Command;
 
+use agent_http::AgentHttp;
 use gateway::gateway;
 use leg::{Leg, Summary, Way};
 use peers::Peer;
@@ -107,7 +109,10 @@ fn to_program(root: &Path) -> Leg {
 
 fn to_address(title: &'static str, place: &Path, server: &RemoteServer, peers: &[Peer]) -> Leg {
     let port = server.port;
-    let mut ways = vec![Way::new("direct", move || Box::new(PlainHttp::begin(port)))];
+    let mut ways = vec![
+        Way::new("sockets", move || Box::new(PlainHttp::begin(port))),
+        Way::new("direct", move || Box::new(AgentHttp::begin(port))),
+    ];
     ways.push(Way::new("bridge", move || {
         let mut command = Command::new(env::current_exe().unwrap());
         command.env(bridge::PORT, port.to_string());
