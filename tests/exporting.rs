@@ -29,6 +29,7 @@ const SERVERS: &str = "\
 [servers.placed]\ncommand = \"run\"\ncwd = \"/srv/app\"\n\
 [servers.escaped]\ncommand = [\"run\", \"$${HOME}\", \"{env:X}\"]\n\
 [servers.home]\ncommand = \"~/bin/run\"\n\
+[servers.limited]\ncommand = \"run\"\nresult_limit = \"1MiB\"\naudit = \"full\"\n\
 [servers.clear]\nurl = \"https://api.example.com/mcp?api_key=abc\"\n\
 [servers.off]\ncommand = \"run\"\ndisabled = true\n";
 
@@ -157,7 +158,7 @@ fn exported(text: &str, name: &str) -> Option<(Declarations, String)> {
     let layers = Layers { user: declarations.clone(), ..Layers::default() };
     let resolution = everything(&layers, &Standings::new(), &|_| true).ok()?;
     let server = &resolution.entries[1].server;
-    let one = Exported { server, auth: None, tools: Tools::All, of_gateway: None };
+    let one = Exported { server, auth: None, tools: Tools::All, of_gateway: None, unkept: Vec::new() };
     let document = format(name).unwrap().document(&[one], &|_| None, None);
     (!document.servers.is_empty()).then_some((declarations, document.text))
 }

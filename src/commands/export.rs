@@ -3,7 +3,7 @@
 use anyhow::{Result, anyhow};
 use serde_json::json;
 use squire_strategies::export::{Bearing, Document, Exported, FORMATS, Format, Gateways, Tools, format};
-use squire_strategies::{Gateway, Name, Note, ResolvedServer, Transport};
+use squire_strategies::{Code, Gateway, Name, Note, ResolvedServer, Transport};
 
 use super::Surroundings;
 use crate::cli;
@@ -13,9 +13,13 @@ use crate::exit::Exit;
 use crate::files;
 use crate::output::Output;
 use crate::report;
-use crate::resolve::{Resolution, Resolved, Selection, UnknownSelection, resolve, strategy, unknown_name};
+use crate::resolve::{
+    Resolution, Resolved, Selection, UnknownSelection, everything, resolve, strategy, unknown_name,
+};
 use crate::secrets::Source;
 
+/// What the gateway of a server keeps, and an agent that reaches it by itself does not.
+const OF_GATEWAY: [&str; 6] = ["result_limit", "max_restarts", "sampling", "audit", "spill", "pin"];
 /// The version of what `--json` prints.
 const VERSION: u32 = 1;
 
@@ -83,7 +87,12 @@ fn resolved(surroundings: &Surroundings, options: &cli::Export, format: &Format)
     let mut resolution = resolve(&surroundings.layers, &surroundings.standings, &selection, &speaks)?;
     resolution.notes.extend(surroundings.approval_notes.iter().cloned());
     if resolution.profiles.is_empty() && options.servers.is_empty() {
-        resolution.entries.retain(|entry| entry.server.name.as_str() != Name::SQUIRE);
+        let is_meant = |entry: &Resolved| entry.server.name.as_str() != Name::SQUIRE;
+        resolution.entries.retain(is_meant);
+        // A launch says nothing of what is switched off, and comes again; a file that lacks it stays.
+        let all = everything(&surroundings.layers, &surroundings.standings, &speaks)?.entries;
+        let left_out = all.into_iter().filter(is_meant).filter_map(|entry| entry.left_out);
+        resolution.notes.extend(left_out.filter(|note| note.code == Code::Disabled));
     }
     for entry in resolution.entries.iter_mut().filter(|entry| entry.left_out.is_none()) {
         entry.server.secret_variables =
@@ -143,7 +152,9 @@ fn exported(entry: &Resolved) -> Exported<'_> {
         let fields = [("client_cert", client_cert), ("client_key", client_key), ("ca", ca)];
         fields.into_iter().find(|(_, field)| field.is_some()).map(|(key, _)| key)
     });
-    Exported { server: &entry.server, auth, tools, of_gateway }
+    let written = declaration.map(Declaration::origins).unwrap_or_default();
+    let unkept = written.into_iter().map(|(key, _)| key).filter(|key| OF_GATEWAY.contains(key)).collect();
+    Exported { server: &entry.server, auth, tools, of_gateway, unkept }
 }
 
 fn tell(notes: &[Note], output: Output) {

@@ -56,6 +56,9 @@ pub static FORMATS: &[&Format] = &[
     &copilot::FORMAT,
 ];
 
+/// What helps where a format has no words.
+const AS_GATEWAY: &str = "export it as a gateway of squire: --gateway";
+
 /// The format of this name.
 pub fn format(name: &str) -> Option<&'static Format> {
     FORMATS.iter().copied().find(|format| format.name == name)
@@ -73,7 +76,7 @@ pub struct Bearing<'a> {
 }
 
 /// A server that is to be said.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Exported<'a> {
     /// The server.
     pub server: &'a ResolvedServer,
@@ -83,6 +86,8 @@ pub struct Exported<'a> {
     pub tools: Tools<'a>,
     /// What only its gateway does, as a field of the declaration.
     pub of_gateway: Option<&'static str>,
+    /// The fields of the declaration that only its gateway keeps, and that it works without.
+    pub unkept: Vec<&'static str>,
 }
 
 /// What the agent is called in the entries of gateways, and what those of a server share.
@@ -130,14 +135,14 @@ impl Format {
             };
             match result {
                 Ok(one) => {
-                    notes.extend(self.unsaid(&one, server));
+                    notes.extend(self.unsaid(&one, exported));
                     said.push(one);
                 }
                 Err(reason) => notes.push(Note {
                     code: Code::Inexpressible,
                     server: Some(server.name.clone()),
                     sentence: reason,
-                    mend: gateways.is_none().then(|| "export it as a gateway of squire: --gateway".into()),
+                    mend: gateways.is_none().then(|| AS_GATEWAY.into()),
                     place: None,
                 }),
             }
@@ -163,25 +168,37 @@ impl Format {
     }
 
     /// What is written of a server and has no place.
-    fn unsaid(&self, said: &Said, server: &ResolvedServer) -> Option<Note> {
-        let note = |sentence: String| Note {
+    fn unsaid(&self, said: &Said, exported: &Exported<'_>) -> Vec<Note> {
+        let server = exported.server;
+        let note = |sentence: String, mend: Option<&str>| Note {
             code: Code::Unenforced,
             server: Some(server.name.clone()),
             sentence,
-            mend: None,
+            mend: mend.map(ToString::to_string),
             place: None,
         };
+        let mut notes = Vec::new();
         if !said.unpinned.is_empty() {
             let names = said.unpinned.join(", ");
-            return Some(note(format!(
-                "{} must have these variables in its own environment: {names}",
-                self.title
-            )));
+            let title = self.title;
+            let sentence = format!("{title} must have these variables in its own environment: {names}");
+            notes.push(note(sentence, None));
         }
-        // A gateway keeps them.
+        if said.is_gateway {
+            return notes;
+        }
         let is_written = server.timeout.is_some() || server.startup_timeout.is_some();
-        (is_written && !said.is_gateway && !self.syntax.has_timeouts)
-            .then(|| note(["its timeouts have no place in the file of ", self.title].concat()))
+        if is_written && !self.syntax.has_timeouts {
+            notes.push(note(format!("its timeouts have no place in the file of {}", self.title), None));
+        }
+        if !exported.unkept.is_empty() {
+            let fields = exported.unkept.join(", ");
+            notes.push(note(
+                format!("only squire's gateway keeps what it declares: {fields}"),
+                Some(AS_GATEWAY),
+            ));
+        }
+        notes
     }
 }
 
