@@ -22,10 +22,9 @@ use std::path::{Path, PathBuf};
 
 use linked::Section;
 
-/// The scenarios, as directories of traces, and what of squire runs in them. A function lies with the first that calls
-/// it, so that what all call stands at the beginning.
-const ORDER: [(&str, &str); 4] =
-    [("program", "warden"), ("program", "gateway"), ("launch", "launch"), ("remote", "gateway")];
+/// The scenarios, as directories of traces, and what of squire runs in them.
+const SCENARIOS: [(&str, &str); 4] =
+    [("warden", "program"), ("gateway", "program"), ("launch", "launch"), ("gateway", "remote")];
 
 /// What valgrind does without and other machines do not: instructions for SHA, and the system's own functions, whose
 /// names the C library compares.
@@ -37,25 +36,41 @@ pub(super) fn run() {
     let root = place.path().canonicalize().unwrap();
     let (squire, sections) = linked::program(&root);
     scenarios::play(&root, &squire);
-    let mut patterns = UNTRACED.map(str::to_owned).to_vec();
-    let mut known = BTreeSet::from_iter(patterns.clone());
-    for (scenario, subcommand) in ORDER {
+    let ran = SCENARIOS.map(|(subcommand, scenario)| {
         let addresses = calls::of(&traces(&root, scenario), &squire, subcommand);
         assert!(!addresses.is_empty(), "no {subcommand} was traced with {scenario}");
-        let is_called = |section: &&Section| addresses.range(section.addresses()).next().is_some();
-        let called: Vec<&Section> = sections.iter().filter(is_called).collect();
-        let size: u64 = called.iter().map(|section| section.size).sum();
-        let before = patterns.len();
-        let new = called.into_iter().map(Section::pattern).filter(|pattern| known.insert(pattern.clone()));
-        patterns.extend(new);
-        println!(
-            "{scenario:8} {subcommand:8} {:5} KiB, {:5} lines more",
-            size / 1024,
-            patterns.len() - before
-        );
+        addresses
+    });
+    let mut rooms: [Vec<&Section>; ROOMS] = Default::default();
+    for section in &sections {
+        let called = ran.each_ref().map(|addresses| addresses.range(section.addresses()).next().is_some());
+        if let Some(room) = room(called) {
+            rooms[room].push(section);
+        }
     }
+    for (room, sections) in rooms.iter().enumerate() {
+        let size: u64 = sections.iter().map(|section| section.size).sum();
+        println!("room {room}: {:5} KiB, {:5} functions", size / 1024, sections.len());
+    }
+    let mut patterns = UNTRACED.map(str::to_owned).to_vec();
+    let mut known = BTreeSet::from_iter(patterns.clone());
+    let called = rooms.into_iter().flatten().map(Section::pattern);
+    patterns.extend(called.filter(|pattern| known.insert(pattern.clone())));
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(".cargo/layout.ld");
     fs::write(&file, script::script(&patterns)).unwrap();
+}
+
+const ROOMS: usize = 5;
+
+/// Where a function lies that these scenarios call: so that what each of them calls lies in neighbouring rooms.
+fn room([warden, program, launch, remote]: [bool; 4]) -> Option<usize> {
+    match (warden, program, launch) {
+        (false, true, false) => Some(0),
+        (true, _, _) => Some(1),
+        (false, true, true) => Some(2),
+        (false, false, true) => Some(3),
+        (false, false, false) => remote.then_some(4),
+    }
 }
 
 /// Where the traces of a scenario are.
