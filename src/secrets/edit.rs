@@ -9,6 +9,9 @@ use super::value::Value;
 /// The fields that say where a value comes from.
 const OF_SOURCE: &[&str] = &["env", "file", "value", "command", "inherit_env"];
 
+/// The byte order mark, with which some editors begin a file.
+const MARK: &str = "\u{feff}";
+
 /// A source that is to be written.
 pub enum NewSource {
     /// A variable.
@@ -46,9 +49,7 @@ impl NewSource {
 /// Writes a secret that is new, or a new source for one that is there. `servers` binds it; without it an earlier
 /// binding stays.
 pub fn set(text: &str, name: &str, source: &NewSource, servers: &[String]) -> Result<Zeroizing<String>> {
-    let mut document = parse(text)?;
-    put(&mut document, name, source, servers)?;
-    Ok(Zeroizing::new(document.to_string()))
+    edited(text, |document| put(document, name, source, servers))
 }
 
 /// As [`set`], of many at once. An error names the one that it is about.
@@ -56,11 +57,11 @@ pub fn set_all<'a>(
     text: &str,
     secrets: impl IntoIterator<Item = (&'a str, &'a NewSource, &'a [String])>,
 ) -> Result<Zeroizing<String>> {
-    let mut document = parse(text)?;
-    for (name, source, servers) in secrets {
-        put(&mut document, name, source, servers).with_context(|| format!("the secret {name}"))?;
-    }
-    Ok(Zeroizing::new(document.to_string()))
+    edited(text, |document| {
+        secrets.into_iter().try_for_each(|(name, source, servers)| {
+            put(document, name, source, servers).with_context(|| format!("the secret {name}"))
+        })
+    })
 }
 
 fn put(document: &mut DocumentMut, name: &str, source: &NewSource, servers: &[String]) -> Result<()> {
@@ -141,13 +142,14 @@ fn unfit(name: &str) -> String {
 /// Takes a secret out, with the comment right above it and with the groups that it leaves empty. A comment with a blank
 /// line behind it is about more than this secret, and stays.
 pub fn remove(text: &str, name: &str) -> Result<Zeroizing<String>> {
-    let mut document = parse(text)?;
     let path: Vec<&str> = std::iter::once("secrets").chain(name.split('.')).collect();
-    let kept = take(document.as_table_mut(), &path).ok_or_else(|| anyhow!("{name} is not there"))?;
-    if let Some((kept, position)) = kept {
-        give(&mut document, &kept, position);
-    }
-    Ok(Zeroizing::new(document.to_string()))
+    edited(text, |document| {
+        let kept = take(document.as_table_mut(), &path).ok_or_else(|| anyhow!("{name} is not there"))?;
+        if let Some((kept, position)) = kept {
+            give(document, &kept, position);
+        }
+        Ok(())
+    })
 }
 
 /// What stays of the text before a removed item, and the place of the table that it was or stood in.
@@ -220,6 +222,22 @@ fn give(document: &mut DocumentMut, text: &str, position: isize) {
     }
 }
 
+/// Changes the text of a file, which keeps its byte order mark and its line ends.
+fn edited(text: &str, edit: impl FnOnce(&mut DocumentMut) -> Result<()>) -> Result<Zeroizing<String>> {
+    let (mark, bare) = text.strip_prefix(MARK).map_or(("", text), |bare| (MARK, bare));
+    let line_ends = bare.matches('\n').count();
+    // Where they differ nobody knows which one a new line should have.
+    let is_crlf = line_ends > 0 && bare.matches("\r\n").count() == line_ends;
+    let plain = is_crlf.then(|| Zeroizing::new(bare.replace("\r\n", "\n")));
+    let mut document = parse(plain.as_ref().map_or(bare, |plain| plain.as_str()))?;
+    edit(&mut document)?;
+    let mut edited = Zeroizing::new(document.to_string());
+    if is_crlf {
+        edited = Zeroizing::new(edited.replace('\n', "\r\n"));
+    }
+    Ok(if mark.is_empty() { edited } else { Zeroizing::new([mark, &edited].concat()) })
+}
+
 /// The messages of the parser may show what they speak of, which may be a value.
 fn parse(text: &str) -> Result<DocumentMut> {
     match text.parse() {
@@ -288,6 +306,23 @@ mod tests {
             "[secrets.b]\nenv = \"B\"\n"
         );
         assert!(remove(TEXT, "keys.three").is_err());
+    }
+
+    #[test]
+    fn line_ends_and_a_byte_order_mark_stay() {
+        for (mark, line_end) in [("", "\n"), ("", "\r\n"), (MARK, "\n"), (MARK, "\r\n")] {
+            let as_it_stands = |text: &str| format!("{mark}{}", text.replace('\n', line_end));
+            let text = as_it_stands(TEXT);
+            let changed = set(&text, "github", &env("OTHER"), &[]).unwrap();
+            assert_eq!(*changed, as_it_stands(&set(TEXT, "github", &env("OTHER"), &[]).unwrap()));
+            let added = set(&text, "new", &env("NEW"), &[]).unwrap();
+            assert_eq!(*added, as_it_stands(&format!("{TEXT}\n[secrets.new]\nenv = \"NEW\"\n")));
+            assert_eq!(*remove(&added, "new").unwrap(), text);
+            assert_eq!(*remove(&text, "github").unwrap(), as_it_stands(&remove(TEXT, "github").unwrap()));
+        }
+        // Of a file with both, the new lines end as they do everywhere else.
+        let mixed = set("# a\r\n# b\n", "a", &env("A"), &[]).unwrap();
+        assert_eq!(mixed.replace('\r', ""), "# a\n# b\n\n[secrets.a]\nenv = \"A\"\n");
     }
 
     proptest! {
