@@ -4,6 +4,7 @@ use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
+use core::iter;
 use core::time::Duration;
 
 use crate::credentials::{is_credential, looks_like_a_token, masked_address, masked_header};
@@ -67,12 +68,11 @@ pub struct Stdio {
 }
 
 impl Stdio {
-    fn texts(&self) -> Vec<(Field<'_>, &Text)> {
-        let mut texts = alloc::vec![(Field::plain("command"), &self.command)];
-        texts.extend(self.args.iter().map(|text| (Field::plain("args"), text)));
-        texts.extend(self.env.iter().map(|(name, text)| (Field { key: "env", name: Some(name) }, text)));
-        texts.extend(self.cwd.iter().map(|text| (Field::plain("cwd"), text)));
-        texts
+    fn texts(&self) -> impl Iterator<Item = (Field<'_>, &Text)> {
+        iter::once((Field::plain("command"), &self.command))
+            .chain(self.args.iter().map(|text| (Field::plain("args"), text)))
+            .chain(self.env.iter().map(|(name, text)| (Field { key: "env", name: Some(name) }, text)))
+            .chain(self.cwd.iter().map(|text| (Field::plain("cwd"), text)))
     }
 }
 
@@ -86,12 +86,9 @@ pub struct Remote {
 }
 
 impl Remote {
-    fn texts(&self) -> Vec<(Field<'_>, &Text)> {
-        let mut texts = alloc::vec![(Field::plain("url"), &self.url)];
-        texts.extend(
-            self.headers.iter().map(|(name, text)| (Field { key: "headers", name: Some(name) }, text)),
-        );
-        texts
+    fn texts(&self) -> impl Iterator<Item = (Field<'_>, &Text)> {
+        iter::once((Field::plain("url"), &self.url))
+            .chain(self.headers.iter().map(|(name, text)| (Field { key: "headers", name: Some(name) }, text)))
     }
 
     /// The part that probably holds a credential in clear: a header by its name, or a word of the address.
@@ -211,18 +208,18 @@ impl Transport {
 
     /// Every string of the declaration that may hold a reference, with the field that it is written in. Of a
     /// transport that is yet to be chosen these are the strings of all.
-    pub fn texts(&self) -> Vec<(Field<'_>, &Text)> {
-        match self {
-            Self::Builtin => Vec::new(),
-            Self::Stdio(stdio) => stdio.texts(),
-            Self::Http(remote) | Self::Sse(remote) => remote.texts(),
-            Self::Dynamic(dynamic) => {
-                let mut texts = alloc::vec![(Field::plain("transport"), &dynamic.choice)];
-                texts.extend(dynamic.stdio.iter().flat_map(Stdio::texts));
-                texts.extend(dynamic.remote.iter().flat_map(Remote::texts));
-                texts
+    pub fn texts(&self) -> impl Iterator<Item = (Field<'_>, &Text)> {
+        let (choice, stdio, remote) = match self {
+            Self::Builtin => (None, None, None),
+            Self::Stdio(stdio) => (None, Some(stdio), None),
+            Self::Http(remote) | Self::Sse(remote) => (None, None, Some(remote)),
+            Self::Dynamic(Dynamic { choice, stdio, remote }) => {
+                (Some(choice), stdio.as_ref(), remote.as_ref())
             }
-        }
+        };
+        let choice = choice.into_iter().map(|choice| (Field::plain("transport"), choice));
+        let stdio = stdio.into_iter().flat_map(Stdio::texts);
+        choice.chain(stdio).chain(remote.into_iter().flat_map(Remote::texts))
     }
 
     /// The transport that a choice comes out as: the fields of the others are dropped before anything looks at their

@@ -34,7 +34,7 @@ use squire_strategies::{
     AGENTS, Approved, Content, Gateway, Launch, Note, RepositoryServer, Strategy, Transport,
 };
 
-use crate::config::{self, Declaration, Directories, Layers, Project, Sources};
+use crate::config::{self, Declaration, Directories, LayerKind, Layers, Project, Sources};
 use crate::environment::{Environment, utf8};
 use crate::files;
 use crate::output::Output;
@@ -310,6 +310,10 @@ impl Surroundings {
 
     /// The servers that the project declares in files of agents.
     fn live(&self) -> Result<Vec<Resolved>> {
+        let mut declared = self.layers.project.iter().flat_map(|project| &project.servers);
+        if !declared.any(|server| server.origin.layer == LayerKind::Live) {
+            return Ok(Vec::new());
+        }
         let speaks = |transport: &Transport| transport.remote().is_some();
         let mut entries = everything(&self.layers, &self.standings, &speaks)?.entries;
         entries.retain(Resolved::is_live);

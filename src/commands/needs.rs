@@ -44,8 +44,7 @@ pub(super) fn origin_of<'a>(
     if field == "env" && name.is_some_and(|name| !is_own(name)) {
         return policy.env.as_ref().map(|env| &env.origin);
     }
-    let written = declaration.origins();
-    written.into_iter().find(|(written, _)| *written == field).map(|(_, origin)| origin)
+    declaration.origins().find(|(written, _)| *written == field).map(|(_, origin)| origin)
 }
 
 /// The transport that the environment chooses, where it is to be chosen; the fields of the others are left out.

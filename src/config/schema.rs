@@ -244,12 +244,10 @@ macro_rules! declaration {
             }
 
             /// Where each written field comes from, in the order of the schema.
-            pub fn origins(&self) -> Vec<(&'static str, &Origin)> {
-                let mut origins = Vec::new();
-                $(if let Some(located) = &self.$field {
-                    origins.push((stringify!($field), &located.origin));
-                })+
-                origins
+            pub fn origins(&self) -> impl Iterator<Item = (&'static str, &Origin)> {
+                let fields =
+                    [$((stringify!($field), self.$field.as_ref().map(|located| &located.origin)),)+];
+                fields.into_iter().filter_map(|(field, origin)| Some((field, origin?)))
             }
         }
     };

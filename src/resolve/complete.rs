@@ -185,7 +185,7 @@ impl Context<'_> {
             Kind::Stdio => (&of_remote, "a stdio server"),
             Kind::Http | Kind::Sse => (&of_stdio, "a remote server"),
         };
-        match self.declaration.origins().into_iter().find(|(field, _)| foreign.contains(field)) {
+        match self.declaration.origins().find(|(field, _)| foreign.contains(field)) {
             None => Ok(()),
             Some((field, origin)) => {
                 // Where a higher layer brought the transport, that is what does not fit.
@@ -215,8 +215,7 @@ impl Context<'_> {
             return self.problem(origin, "a program uses the file system, which `grants` refuses");
         }
         let auth = self.declaration.auth.as_ref().map(|auth| auth.value.secret.as_str());
-        let texts = transport.texts();
-        let used = texts.iter().flat_map(|(_, text)| text.secrets());
+        let used = transport.texts().flat_map(|(_, text)| text.secrets());
         let ungranted = |name: &&str| {
             grants.secrets.as_ref().is_some_and(|granted| !granted.iter().any(|other| other == name))
         };
@@ -230,15 +229,16 @@ impl Context<'_> {
 
     /// What a repository holds is read by all who have it: a credential in clear is none of its own any more.
     fn refuse_literal_credentials(&self, transport: &Transport) -> Completed<()> {
-        let written = self.declaration.origins();
-        let texts = transport.texts();
-        let mut literal =
-            texts.iter().filter(|(field, text)| field.holds_credential(text)).filter_map(|(field, _)| {
-                let origin =
-                    written.iter().find(|(key, _)| *key == field.key()).map(|(_, origin)| *origin)?;
-                origin.layer.is_project().then_some((field, origin))
-            });
-        let Some((field, origin)) = literal.next() else { return Ok(()) };
+        // Of any other declaration no field is a repository's.
+        if !self.is_project() {
+            return Ok(());
+        }
+        let literal = transport.texts().filter(|(field, text)| field.holds_credential(text));
+        let mut of_repository = literal.filter_map(|(field, _)| {
+            let (_, origin) = self.declaration.origins().find(|(key, _)| *key == field.key())?;
+            origin.layer.is_project().then_some((field, origin))
+        });
+        let Some((field, origin)) = of_repository.next() else { return Ok(()) };
         let message = format!(
             "{field} holds what looks like a credential in clear, and everybody who has the repository reads it"
         );
@@ -288,7 +288,7 @@ impl Context<'_> {
                 Some(Located { value: Route::Gateway, .. }) | None => Ok(Route::Gateway),
             };
         }
-        let has_reference = transport.texts().iter().any(|(_, text)| text.references().next().is_some());
+        let has_reference = transport.texts().any(|(_, text)| text.references().next().is_some());
         let plain = !has_reference && !is_for_the_gateway(declaration) && declaration.timeout.is_none();
         match chosen {
             Some(Located { value: Route::Direct, origin }) if !plain => self.problem(

@@ -237,7 +237,7 @@ struct Rules<'a> {
 
 fn complete_all(declarations: Vec<Rc<Declaration>>, rules: Rules<'_>) -> (Vec<Resolved>, Vec<Problem>) {
     let mut problems = Vec::new();
-    let mut entries = Vec::new();
+    let mut entries = Vec::with_capacity(declarations.len());
     for declaration in declarations {
         match complete::complete(declaration, rules) {
             Ok(entry) => entries.push(entry),

@@ -78,7 +78,7 @@ fn refused(secret: &Secret, server: &str, is_project: bool) -> Option<Lack> {
 
 /// The names of the secrets that a transport refers to, each once, in order.
 pub fn used(transport: &Transport) -> Vec<&str> {
-    unique(transport.texts().into_iter().flat_map(|(_, text)| text.secrets()))
+    unique(transport.texts().flat_map(|(_, text)| text.secrets()))
 }
 
 /// As [`used`], and that of `auth` behind them.

@@ -107,7 +107,7 @@ pub(super) fn of_server(
         return Err(format!("`{field}` is what squire's gateway does"));
     }
     let has_token = |remote: &Remote| remote.url.literal().is_some_and(looks_like_a_token);
-    let is_clear = server.transport.texts().into_iter().any(|(field, text)| field.holds_credential(text));
+    let is_clear = server.transport.texts().any(|(field, text)| field.holds_credential(text));
     if is_clear || server.transport.remote().is_some_and(has_token) {
         return Err("it holds what looks like a credential in clear, which goes into no other file".into());
     }

@@ -64,7 +64,7 @@ fn missing(entry: &Resolved, holders: Holders<'_>) -> Vec<Missing> {
 
 fn in_argv(entry: &Resolved, declaration: &Declaration) -> Option<Finding> {
     let texts = entry.server.transport.texts();
-    let mut in_argv = texts.iter().filter(|(field, _)| matches!(field.key(), "command" | "args"));
+    let mut in_argv = texts.filter(|(field, _)| matches!(field.key(), "command" | "args"));
     let name = in_argv.find_map(|(_, text)| text.secrets().next())?;
     let holds_it =
         |texts: &[squire_strategies::Text]| texts.iter().any(|text| text.secrets().next().is_some());
