@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
+use std::rc::Rc;
 
 use squire_strategies::{
     Artifacts, Code, Effect, Launch, Name, Note, Refusal, ResolvedServer, Spot, Strategy,
@@ -20,7 +21,7 @@ pub struct Plan {
     /// How many servers are selected.
     pub selected: usize,
     /// The selected servers in order, but for a project's that lost its name to the user's.
-    pub servers: Vec<ResolvedServer>,
+    pub servers: Vec<Rc<ResolvedServer>>,
     /// What the strategy made of them, with the notes of resolution first.
     pub artifacts: Artifacts,
     /// The first arguments of the user's own program, and behind them those of the command line.
@@ -81,7 +82,7 @@ pub fn plan(
             .entries
             .iter()
             .filter(|entry| !lost_its_name(entry))
-            .map(|entry| entry.server.clone())
+            .map(|entry| Rc::clone(&entry.server))
             .collect(),
         artifacts,
         words,
@@ -141,7 +142,7 @@ impl Plan {
             return Vec::new();
         }
         let obstacles = self.obstacles();
-        self.servers.iter().filter(|server| !obstacles.contains_key(&server.name)).collect()
+        self.servers.iter().map(Rc::as_ref).filter(|server| !obstacles.contains_key(&server.name)).collect()
     }
 
     /// The one line that is told before the agent starts.

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
@@ -130,7 +131,7 @@ impl Case {
         for entry in &mut resolution.entries {
             let used = squire::secrets::used(&entry.server.transport);
             let variables = used.iter().map(|name| name.replace(['.', '-'], "_").to_uppercase()).collect();
-            entry.server.secret_variables = variables;
+            Rc::make_mut(&mut entry.server).secret_variables = variables;
         }
         let launch = Launch {
             agent: strategy.name(),

@@ -1,5 +1,7 @@
 //! `squire export`: the list in the persistent format of an agent or an editor that squire does not launch.
 
+use std::rc::Rc;
+
 use anyhow::{Result, anyhow};
 use serde_json::json;
 use squire_strategies::export::{Bearing, Document, Exported, FORMATS, Format, Gateways, Tools, format};
@@ -95,7 +97,7 @@ fn resolved(surroundings: &Surroundings, options: &cli::Export, format: &Format)
         resolution.notes.extend(left_out.filter(|note| note.code == Code::Disabled));
     }
     for entry in resolution.entries.iter_mut().filter(|entry| entry.left_out.is_none()) {
-        entry.server.secret_variables =
+        Rc::make_mut(&mut entry.server).secret_variables =
             surroundings.secret_variables(&entry.server.transport, entry.declaration.as_deref());
     }
     Ok(resolution)

@@ -28,6 +28,7 @@ mod waiting;
 use std::cell::OnceCell;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use anyhow::{Result, anyhow};
 use squire_strategies::{
@@ -180,12 +181,13 @@ impl Surroundings {
         resolution.notes.extend(self.approval_notes.iter().cloned());
         let declares_in = self.project.as_ref().and_then(|project| project.declares_in.as_deref());
         for entry in resolution.entries.iter_mut().filter(|entry| entry.left_out.is_none()) {
-            if let Some(directory) = declares_in.filter(|_| entry.is_live()) {
+            let is_live = entry.is_live();
+            let server = Rc::make_mut(&mut entry.server);
+            if let Some(directory) = declares_in.filter(|_| is_live) {
                 // Its gateway reads the squire.toml that this launch reads, which ranks above it.
-                entry.server.declared_in = Some(directory.to_string_lossy().into_owned());
+                server.declared_in = Some(directory.to_string_lossy().into_owned());
             }
-            entry.server.secret_variables =
-                self.secret_variables(&entry.server.transport, entry.declaration.as_deref());
+            server.secret_variables = self.secret_variables(&server.transport, entry.declaration.as_deref());
         }
         Ok(resolution)
     }

@@ -44,7 +44,7 @@ pub(super) fn complete(declaration: Rc<Declaration>, rules: Rules<'_>) -> Comple
         Note { mend, ..left_out(&declaration.name, code, sentence) }
     });
     let limits = Limits::of(&declaration, policy);
-    Ok(Resolved { server, declaration: Some(declaration), left_out, limits })
+    Ok(Resolved { server: server.into(), declaration: Some(declaration), left_out, limits })
 }
 
 /// The directory of the repository's file, for a server of one.

@@ -39,7 +39,7 @@ pub type Standings = BTreeMap<String, Standing>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolved {
     /// The server.
-    pub server: ResolvedServer,
+    pub server: Rc<ResolvedServer>,
     /// The declaration after the layers; none of the built-in server.
     pub declaration: Option<Rc<Declaration>>,
     /// The reason that leaves it out.
@@ -118,7 +118,7 @@ pub struct Resolution {
 impl Resolution {
     /// The servers that an agent is to get.
     pub fn servers(&self) -> Vec<&ResolvedServer> {
-        self.entries.iter().filter(|entry| entry.left_out.is_none()).map(|entry| &entry.server).collect()
+        self.entries.iter().filter(|entry| entry.left_out.is_none()).map(|entry| &*entry.server).collect()
     }
 
     /// The entries of these servers, which an agent is to get.
@@ -293,7 +293,7 @@ fn builtin(layers: &Layers) -> Resolved {
         result_limit: limits::RESULT_LIMIT,
         max_restarts: Limits::MAX_RESTARTS,
     };
-    Resolved { server, declaration: None, left_out, limits }
+    Resolved { server: server.into(), declaration: None, left_out, limits }
 }
 
 fn of_project(

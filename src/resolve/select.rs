@@ -1,6 +1,7 @@
 //! Which of the declared servers a command line means, in which order.
 
 use std::fmt;
+use std::rc::Rc;
 
 use squire_strategies::{Code, Name, Note, Route, Strategy};
 
@@ -140,7 +141,7 @@ fn narrow<'a>(mut entry: Resolved, filters: impl Iterator<Item = &'a Filter>) ->
             let sentence = "a filter narrows its tools, and its route is direct".to_owned();
             entry.left_out = Some(left_out(&entry.server.name, Code::NeedsGateway, sentence));
         } else {
-            entry.server.route = Route::Gateway;
+            Rc::make_mut(&mut entry.server).route = Route::Gateway;
         }
     }
     entry
