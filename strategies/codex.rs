@@ -134,7 +134,7 @@ fn keys(launch: &Launch<'_>, server: &ResolvedServer) -> Vec<(&'static str, Stri
         | (_, Route::Gateway) => {
             let arguments = launch.gateway.arguments(launch.agent, server);
             keys.push(("command", string(&launch.gateway.program)));
-            keys.push(("args", strings(arguments.iter().map(String::as_str))));
+            keys.push(("args", strings(arguments)));
             keys.push(("env_vars", strings(Gateway::variables(server))));
         }
     }

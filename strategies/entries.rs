@@ -40,10 +40,14 @@ impl Members {
         }
     }
 
+    /// How long it is on one line.
+    pub(crate) fn length(&self) -> usize {
+        self.0.iter().map(|(key, value)| key.len() + value.len() + 4).sum::<usize>() + 1
+    }
+
     /// All of it on one line.
     pub(crate) fn text(&self) -> String {
-        let length: usize = self.0.iter().map(|(key, value)| key.len() + value.len() + 4).sum();
-        let mut out = String::with_capacity(length + 2);
+        let mut out = String::with_capacity(self.length());
         out.push('{');
         for (index, (key, value)) in self.0.iter().enumerate() {
             out.extend([if index == 0 { "" } else { "," }, "\"", key, "\":", value]);

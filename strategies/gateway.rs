@@ -1,6 +1,6 @@
 //! The command that an agent starts in a server's place.
 
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::environment::{BASE_ENVIRONMENT, LAUNCH_VARIABLE, LOADER_ENVIRONMENT};
@@ -35,21 +35,19 @@ impl Gateway {
     }
 
     /// The arguments of the entry of one server: `gateway NAME --agent A …`.
-    pub fn arguments(&self, agent: &str, server: &ResolvedServer) -> Vec<String> {
-        let mut arguments = Vec::new();
-        let mut push = |words: &[&str]| arguments.extend(words.iter().map(ToString::to_string));
-        push(&["gateway", server.name.as_str(), "--agent", agent]);
+    pub fn arguments<'a>(&'a self, agent: &'a str, server: &'a ResolvedServer) -> Vec<&'a str> {
+        let mut arguments = Vec::from(["gateway", server.name.as_str(), "--agent", agent]);
         if let Some(project) = &self.project {
-            push(&["--project", project]);
+            arguments.extend(["--project", project]);
             // A gateway does not look for the project's file itself.
             if let Some(directory) = server.declared_in.as_ref().filter(|directory| *directory != project) {
-                push(&["--declared-in", directory]);
+                arguments.extend(["--declared-in", directory]);
             }
         }
         for profile in &self.profiles {
-            push(&["--profile", profile]);
+            arguments.extend(["--profile", profile]);
         }
-        push(&["--config", &self.config, "--state", &self.state]);
+        arguments.extend(["--config", &self.config, "--state", &self.state]);
         arguments
     }
 

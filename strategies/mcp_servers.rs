@@ -10,7 +10,7 @@ use crate::deceptive::spelled_in_json;
 use crate::entries::Members;
 use crate::gateway::Gateway;
 use crate::json::compact;
-use crate::server::{Remote, ResolvedServer, Route, Transport};
+use crate::server::{Field, Remote, ResolvedServer, Route, Transport};
 use crate::strategy::Launch;
 use crate::text::Text;
 
@@ -31,36 +31,30 @@ pub(crate) fn entry(
         (Transport::Builtin | Transport::Stdio(_) | Transport::Dynamic(_), Route::Direct)
         | (_, Route::Gateway) => {
             let arguments = launch.gateway.arguments(launch.agent, server);
-            let strings = arguments.iter().chain([&launch.gateway.program]);
-            refuse_expansion(server, strings.map(|string| (string.as_str(), string.clone())))?;
+            let strings = arguments.iter().copied().chain([launch.gateway.program.as_str()]);
+            refuse_expansion(server, strings.map(|string| (Field::of("args", None), string)))?;
             let mut entry = Members::default();
             entry.push("type", "stdio");
             entry.push("command", &launch.gateway.program);
-            entry.push("args", &arguments);
+            entry.push("args", arguments.as_slice());
             entry.push_json("env", pinned_variables(&Gateway::variables(server), pinned));
             entry
         }
     };
     if server.route == Route::Direct {
-        let strings = server.transport.texts();
-        let literals = strings.iter().filter_map(|(field, text)| {
-            let literal = text.literal()?;
-            Some((literal, field.masked(literal)))
-        });
+        let literals = server.transport.texts().filter_map(|(field, text)| Some((field, text.literal()?)));
         refuse_expansion(server, literals)?;
     }
     Ok(entry)
 }
-
-/// About as much as the variables of one entry take.
-const VARIABLES: usize = 2048;
 
 /// Variables, each with the agent's reference to it, as JSON on one line.
 ///
 /// A launch names some forty for each server. They are written without a value of JSON in between, and nearly every name
 /// as it is.
 pub(crate) fn pinned_variables(names: &[&str], (before, behind): Reference) -> String {
-    let mut out = String::with_capacity(VARIABLES);
+    let length = names.iter().map(|name| name.len() * 2 + before.len() + behind.len() + 6);
+    let mut out = String::with_capacity(length.sum::<usize>() + 1);
     for name in names {
         out.push(if out.is_empty() { '{' } else { ',' });
         if Text::is_variable(name) {
@@ -84,9 +78,14 @@ fn remote_entry(kind: &str, remote: &Remote) -> Members {
     entry
 }
 
+/// About as much as stands around the members of one entry, its name among it.
+const AROUND: usize = 128;
+
 /// The text of a file that has entries alone, a line for each member.
 pub(crate) fn file(entries: &[(&str, Members)]) -> String {
-    let mut out = String::from("{\n  \"mcpServers\": {");
+    let length: usize = entries.iter().map(|(_, entry)| AROUND + entry.length()).sum();
+    let mut out = String::with_capacity(length);
+    out.push_str("{\n  \"mcpServers\": {");
     for (index, (name, entry)) in entries.iter().enumerate() {
         out.extend([if index == 0 { "\n" } else { ",\n" }, "    \"", name, "\": {"]);
         entry.write_lines("      ", &mut out);
@@ -96,18 +95,17 @@ pub(crate) fn file(entries: &[(&str, Members)]) -> String {
     spelled_in_json(out)
 }
 
-/// There is no escape for `${` in these agents, so a string that holds it can't be carried. Each string has its form
-/// for people.
+/// There is no escape for `${` in these agents, so a string that holds it can't be carried.
 fn refuse_expansion<'a>(
     server: &ResolvedServer,
-    strings: impl IntoIterator<Item = (&'a str, String)>,
+    mut strings: impl Iterator<Item = (Field<'a>, &'a str)>,
 ) -> Result<(), Note> {
-    match strings.into_iter().find(|(string, _)| string.contains("${")) {
+    match strings.find(|(_, string)| string.contains("${")) {
         None => Ok(()),
-        Some((_, shown)) => Err(Note {
+        Some((field, string)) => Err(Note {
             code: Code::Inexpressible,
             server: Some(server.name.clone()),
-            sentence: format!("the agent would expand the `${{` in {shown:?}"),
+            sentence: format!("the agent would expand the `${{` in {:?}", field.masked(string)),
             mend: None,
             place: None,
         }),

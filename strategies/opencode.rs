@@ -269,7 +269,7 @@ fn entry(launch: &Launch<'_>, server: &ResolvedServer) -> Value {
         // OpenCode hands its whole environment on, so no variable needs a name here.
         (Transport::Builtin | Transport::Stdio(_) | Transport::Dynamic(_), Route::Direct)
         | (_, Route::Gateway) => {
-            let mut command = alloc::vec![launch.gateway.program.clone()];
+            let mut command = alloc::vec![launch.gateway.program.as_str()];
             command.extend(launch.gateway.arguments(launch.agent, server));
             let mut entry = json!({ "type": "local" });
             // Moved, while `json!` would copy it.

@@ -85,7 +85,7 @@ impl fmt::Display for TextError {
 impl Text {
     /// Reads a string as written in a declaration.
     pub fn parse(written: &str) -> Result<Self, TextError> {
-        let mut pieces = Vec::new();
+        let mut pieces = Vec::with_capacity(1);
         let mut literal = String::new();
         let mut rest = written;
         while let Some(at) = rest.find("${") {
@@ -250,7 +250,7 @@ fn parse_reference(inner: &str) -> Result<Reference, TextError> {
 /// Whether this is a name that an environment variable can have in every shell.
 pub(crate) fn is_variable(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 fn is_secret(name: &str) -> bool {

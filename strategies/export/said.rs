@@ -141,10 +141,10 @@ pub(super) fn of_gateway(
     gateway: &Gateway,
     server: &ResolvedServer,
 ) -> Result<Said, String> {
-    let literal = |text: &String| {
+    let literal = |text: &str| {
         (syntax.literal)(text).ok_or_else(|| format!("the agent would replace a part of {text:?}"))
     };
-    let args = gateway.arguments(agent, server).iter().map(literal).collect::<Result<_, _>>()?;
+    let args = gateway.arguments(agent, server).into_iter().map(literal).collect::<Result<_, _>>()?;
     // What it belongs to is for a launch to say.
     let all = Gateway::variables(server).into_iter().filter(|name| *name != LAUNCH_VARIABLE);
     let all: Vec<String> = all.map(ToString::to_string).collect();
