@@ -98,7 +98,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-fn choice(choice: &Choice) -> Value {
+pub(crate) fn choice(choice: &Choice) -> Value {
     match choice {
         Choice::Fixed(kind) => json!(kind.as_str()),
         Choice::Dynamic(written) => text(written),
@@ -117,7 +117,7 @@ fn table(pairs: &[(String, Text)]) -> Value {
     Value::Object(pairs.iter().map(|(name, value)| (name.clone(), json!(masked_text(value)))).collect())
 }
 
-fn authorization(auth: &Auth) -> Value {
+pub(crate) fn authorization(auth: &Auth) -> Value {
     if auth.bearer {
         json!({ "type": "bearer", "secret": auth.secret })
     } else {
@@ -125,7 +125,7 @@ fn authorization(auth: &Auth) -> Value {
     }
 }
 
-fn filter(filter: &Filter) -> Value {
+pub(crate) fn filter(filter: &Filter) -> Value {
     let mut value = Map::new();
     if let Some(allow) = &filter.allow {
         value.insert("allow".into(), json!(allow));
@@ -136,7 +136,7 @@ fn filter(filter: &Filter) -> Value {
     value.into()
 }
 
-fn ceiling(grants: &Grants) -> Value {
+pub(crate) fn ceiling(grants: &Grants) -> Value {
     let Grants { network, filesystem, secrets } = grants;
     let parts = [
         ("network", network.map(Value::from)),

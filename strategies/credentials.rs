@@ -4,6 +4,7 @@
 //! output shows. What a user is blamed for ([`Field::holds_credential`]) is judged by the same names and kinds, and is
 //! surer: a version, a digest or a UUID is shown as `***` at little cost, and is no reason to refuse a file.
 
+use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 
 use crate::server::Field;
@@ -126,8 +127,8 @@ pub fn masked_header(name: &str, value: &str) -> String {
 }
 
 /// A string of a declaration for people, as it is written: one that surely holds a credential in clear is not shown.
-pub fn masked_text(text: &Text) -> String {
-    if is_masked(text) { MASK.to_string() } else { text.to_string() }
+pub fn masked_text(text: &Text) -> Cow<'_, str> {
+    if is_masked(text) { MASK.into() } else { text.written() }
 }
 
 /// Whether [`masked_text`] shows nothing of a string.

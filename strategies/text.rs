@@ -3,8 +3,8 @@
 //! The grammar: `${env:NAME}`, `${env:NAME:-default}`, `${secret:NAME}`; `$${` is a literal `${`; every other `$`
 //! is itself. A reference is never resolved here: strategies see which names a string needs, never a value.
 
-use alloc::borrow::ToOwned;
-use alloc::string::String;
+use alloc::borrow::{Cow, ToOwned};
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -126,6 +126,14 @@ impl Text {
         }
     }
 
+    /// The string as it would be written in a declaration.
+    pub fn written(&self) -> Cow<'_, str> {
+        match self.literal() {
+            Some(literal) if !literal.contains("${") => literal.into(),
+            _ => self.to_string().into(),
+        }
+    }
+
     /// The string as it is where nothing that it refers to is set; none where it has no reference, or one without a
     /// default.
     pub fn by_default(&self) -> Option<String> {
@@ -221,7 +229,10 @@ impl fmt::Display for Text {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for piece in &self.pieces {
             match piece {
-                Piece::Literal(text) => formatter.write_str(&text.replace("${", "$${"))?,
+                Piece::Literal(text) if text.contains("${") => {
+                    formatter.write_str(&text.replace("${", "$${"))?;
+                }
+                Piece::Literal(text) => formatter.write_str(text)?,
                 Piece::Reference(reference) => write!(formatter, "{reference}")?,
             }
         }

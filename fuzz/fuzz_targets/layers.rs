@@ -8,7 +8,7 @@ use std::path::Path;
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 use squire::config::{Declarations, LayerKind, Policy, Problem, read, read_drop_in};
-use squire::trust::digest::{canonical, digest};
+use squire::trust::digest::{Canonical, digest};
 
 fuzz_target!(|data: &[u8]| {
     let Some((kind, bytes)) = data.split_first() else { return };
@@ -37,11 +37,11 @@ fuzz_target!(|data: &[u8]| {
         assert!(declarations.servers.iter().all(|server| server.trust.is_none()));
     }
     for server in &declarations.servers {
-        let wanted = canonical(server);
+        let wanted = Canonical(server).fields();
         let text = declared(&server.name.to_string(), &Value::from(wanted.clone()));
         let (again, problems) = read(text.as_bytes(), Path::new("again.toml"), layer_of_servers(layer));
         assert!(problems.is_empty(), "{text}\n{problems:?}");
-        let found = canonical(&again.servers[0]);
+        let found = Canonical(&again.servers[0]);
         assert_eq!(digest(&found), digest(&wanted), "{text}");
     }
 });

@@ -18,7 +18,7 @@ use crate::plan::Plan;
 use crate::report;
 use crate::resolve::{ALL, Required, Resolution, Resolved, Selection};
 use crate::runner;
-use crate::trust::digest::{canonical, digest};
+use crate::trust::digest::{Canonical, digest};
 use crate::tty::Terminal;
 
 /// Runs the command. An error means that no agent was started and nothing is left behind.
@@ -105,7 +105,7 @@ fn ask_about(
 fn digests(resolution: &Resolution) -> runner::Digests {
     let of_declaration = |entry: &Resolved| {
         let declaration = entry.declaration.as_deref()?;
-        Some((entry.server.name.to_string(), digest(&canonical(declaration))))
+        Some((entry.server.name.to_string(), digest(&Canonical(declaration))))
     };
     resolution.entries.iter().filter(|entry| entry.left_out.is_none()).filter_map(of_declaration).collect()
 }

@@ -25,7 +25,7 @@ use crate::resolve::{
 use crate::secrets::of_declaration;
 use crate::trust::Court;
 use crate::trust::approvals::{self, Approval};
-use crate::trust::digest::{canonical, digest};
+use crate::trust::digest::{Canonical, digest};
 use crate::trust::pins::{Definitions, Pins, Subject};
 use routes::{AgentRoute, routes};
 use selecting::Selecting;
@@ -77,7 +77,7 @@ fn shown<'a>(
     let court = surroundings.court(environment);
     let (approvals, _) = approvals::load(court.state);
     let one = |entry: &&'a Resolved| {
-        let digest = entry.declaration.as_deref().map(|declaration| digest(&canonical(declaration)));
+        let digest = entry.declaration.as_deref().map(|declaration| digest(&Canonical(declaration)));
         Shown {
             entry,
             routes: routes.next().unwrap_or_default(),

@@ -42,7 +42,7 @@ use crate::resolve::{Resolved, Selection, Standing, UnknownSelection, community,
 use crate::runner::live_record;
 use crate::secrets::{self, Lack, Secrets, Values};
 use crate::trust::Court;
-use crate::trust::digest::{canonical, digest};
+use crate::trust::digest::{Canonical, digest};
 use crate::trust::pins::{Subject, pin_of};
 pub(crate) use again::{DIRECTORY as ENABLED, try_again};
 use audit::{Audit, AuditKind};
@@ -111,7 +111,7 @@ fn relay(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
     let permit = || {
         let (now, _) = declared(options, environment)?;
         let of = |entry: &Resolved| {
-            entry.declaration.as_deref().map(|declaration| digest(&canonical(declaration)))
+            entry.declaration.as_deref().map(|declaration| digest(&Canonical(declaration)))
         };
         ensure!(
             of(&now) == of(&entry),
@@ -237,7 +237,7 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<(Resolv
     if let Some(tried) = options.trial.as_ref().filter(|_| environment.get(LAUNCH_VARIABLE).is_none()) {
         // Never what a repository declares, and never inside a launch.
         let is_tried = |declaration: &&Rc<Declaration>| {
-            !declaration.origin.layer.is_project() && digest(&canonical(declaration)) == *tried
+            !declaration.origin.layer.is_project() && digest(&Canonical(declaration)) == *tried
         };
         let tried = others.iter().filter(is_tried);
         standings.extend(tried.map(|declaration| (declaration.name.to_string(), Standing::Approved)));
@@ -285,7 +285,7 @@ fn refuse_unrecorded(
 ) -> Result<()> {
     let id = environment.passed_on(LAUNCH_VARIABLE).and_then(|id| id.to_str());
     let Some(record) = id.and_then(|id| live_record(&options.state, id)) else { return Ok(()) };
-    let digest = digest(&canonical(declaration));
+    let digest = digest(&Canonical(declaration));
     let servers = record["servers"].as_array().map(Vec::as_slice).unwrap_or_default();
     let recorded = servers.iter().find(|server| server["name"] == options.name.as_str());
     if recorded.is_some_and(|server| server["digest"] == digest.as_str())

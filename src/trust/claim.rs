@@ -10,7 +10,7 @@ use squire_strategies::{RepositoryServer, Stdio, Text};
 use super::Court;
 use super::approvals::Place;
 use super::binding::Binding;
-use super::digest::{canonical, sorted};
+use super::digest::{Canonical, sorted};
 use crate::config::{Declaration, working_directory};
 use crate::runner::first_on;
 
@@ -52,7 +52,7 @@ impl Claim {
             (Some(stdio), Some(_)) => Runs::Project(stdio, working_directory(declaration)),
             (stdio, _) => Runs::Own(stdio),
         };
-        Self { name: declaration.name.to_string(), place, canonical: canonical(declaration), runs }
+        Self { name: declaration.name.to_string(), place, canonical: Canonical(declaration).fields(), runs }
     }
 
     /// Of an entry that a repository has in a file of this agent's, launched in this directory of the project.

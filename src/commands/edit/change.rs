@@ -218,7 +218,8 @@ pub(super) fn difference(target: &Target, before: &str, after: &str) -> String {
     let unified = diff.unified_diff().context_radius(3).header(&path, &path).to_string();
     let shown = |line: &str| {
         let (sign, text) = line.split_at(line.chars().next().map_or(0, char::len_utf8));
-        let masked = masked_text(&Text::plain(text));
+        let plain = Text::plain(text);
+        let masked = masked_text(&plain);
         // What is written as a reference stays as it is written.
         let is_hidden = masked == "***";
         format!("{sign}{}\n", printable(if is_hidden { &masked } else { text }))

@@ -12,7 +12,7 @@ use crate::mcp::{Endpoint, Error, Groups, inspect};
 use crate::output::Output;
 use crate::printable::printable;
 use crate::resolve::everything;
-use crate::trust::digest::{canonical, digest};
+use crate::trust::digest::{Canonical, digest};
 use crate::tty::Terminal;
 
 /// Asks, and where the answer is yes shows the tools, or why there are none. A server that can't be started is no
@@ -29,7 +29,7 @@ pub(super) fn offer(names: &[String], environment: &Environment, output: Output)
         .iter()
         .filter_map(|server| {
             let entry = declared.entries.iter().find(|entry| entry.server.name.as_str() == server.name)?;
-            let digest = digest(&canonical(entry.declaration.as_deref()?));
+            let digest = digest(&Canonical(entry.declaration.as_deref()?));
             Some((server, asked.endpoint(server, &["--trial", &digest], environment)))
         })
         .collect();

@@ -18,7 +18,7 @@ use crate::config::edit::Document;
 use crate::config::import::{Context, Foreign, Input, Remark, Scope, Translated};
 use crate::config::{self, LayerKind, Problem};
 use crate::secrets::{NewSource, Secrets};
-use crate::trust::digest::canonical;
+use crate::trust::digest::Canonical;
 
 /// Everything that would be done.
 pub(super) struct Plan {
@@ -341,7 +341,7 @@ const OF_USER: &[&str] = &[
 
 /// What a server is, without what the user sets of it.
 fn definition(declaration: &config::Declaration) -> serde_json::Map<String, serde_json::Value> {
-    let mut fields = canonical(declaration);
+    let mut fields = Canonical(declaration).fields();
     fields.retain(|field, _| !OF_USER.contains(&field.as_str()));
     fields
 }
