@@ -7,12 +7,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
-use serde::Deserialize;
-use serde_json::{Value, json};
-use squire_strategies::{Code, File, compact_json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use squire_strategies::{Code, File, Note, ResolvedServer, compact_json};
 
 use super::history;
 use super::owner::{Now, Owner};
@@ -90,47 +91,79 @@ fn is_of_resolution(code: Code) -> bool {
     matches!(code, Code::NotApproved | Code::NameTaken | Code::Disabled | Code::Policy | Code::Unresolved)
 }
 
-fn content(plan: &Plan, digests: &Digests, required: &[String], owner: &Owner, private: &Path) -> Value {
+/// A record, in the order in which it is written.
+#[derive(Serialize)]
+struct Content<'a> {
+    agent: &'a str,
+    /// In milliseconds since 1970.
+    time: u64,
+    owner: &'a Owner,
+    private: PrivateFiles<'a>,
+    servers: Vec<Server<'a>>,
+}
+
+#[derive(Serialize)]
+struct Server<'a> {
+    name: &'a str,
+    transport: &'static str,
+    route: &'static str,
+    delivered: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    required: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<&'a str>,
+    /// The step that it does not reach.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missed: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'a str>,
+}
+
+fn content<'a>(
+    plan: &'a Plan,
+    digests: &'a Digests,
+    required: &[String],
+    owner: &'a Owner,
+    private: &'a Path,
+) -> Content<'a> {
     let obstacles = plan.obstacles();
-    let servers: Vec<Value> = plan
-        .servers
-        .iter()
-        .map(|server| {
-            let obstacle = obstacles.get(&server.name);
-            let mut told = json!({
-                "name": server.name.as_str(),
-                "transport": server.transport.as_str(),
-                "route": server.route.as_str(),
-                "delivered": obstacle.is_none(),
-            });
-            if required.iter().any(|name| name == server.name.as_str()) {
-                told["required"] = true.into();
-            }
-            if let Some(digest) = digests.get(server.name.as_str()).filter(|_| obstacle.is_none()) {
-                told["digest"] = digest.as_str().into();
-            }
-            if let Some(note) = obstacle {
-                let missed = if is_of_resolution(note.code) { Step::Resolved } else { Step::Translated };
-                told["missed"] = missed.as_str().into();
-                told["code"] = note.code.as_str().into();
-                told["reason"] = note.sentence.as_str().into();
-            }
-            if let Some(description) = &server.description {
-                told["description"] = description.as_str().into();
-            }
-            told
-        })
-        .collect();
+    let server = |server: &'a Rc<ResolvedServer>| {
+        let name = server.name.as_str();
+        let obstacle = obstacles.get(&server.name);
+        let missed =
+            |note: &Note| if is_of_resolution(note.code) { Step::Resolved } else { Step::Translated };
+        Server {
+            name,
+            transport: server.transport.as_str(),
+            route: server.route.as_str(),
+            delivered: obstacle.is_none(),
+            required: required.iter().any(|required| required == name),
+            digest: digests.get(name).filter(|_| obstacle.is_none()).map(String::as_str),
+            missed: obstacle.map(|note| missed(note).as_str()),
+            code: obstacle.map(|note| note.code.as_str()),
+            reason: obstacle.map(|note| note.sentence.as_str()),
+            description: server.description.as_deref(),
+        }
+    };
     let private_files = plan.artifacts.files.iter().filter_map(|file| match file {
-        File::Private { name, .. } => Some(*name),
+        File::Private { name, .. } => Some(Cow::Borrowed(*name)),
         File::Merge { .. } => None,
     });
-    let private = json!({ "directory": private.to_str(), "files": private_files.collect::<Vec<_>>() });
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-    let time = u64::try_from(time).unwrap_or(u64::MAX);
-    let mut record = json!({ "agent": plan.agent, "time": time, "owner": owner, "private": private });
-    record["servers"] = servers.into();
-    record
+    Content {
+        agent: &plan.agent,
+        time: u64::try_from(time).unwrap_or(u64::MAX),
+        owner,
+        private: PrivateFiles {
+            directory: private.to_str().map(Cow::Borrowed),
+            files: private_files.collect(),
+        },
+        servers: plan.servers.iter().map(server).collect(),
+    }
 }
 
 /// What a record says of what its process leaves behind.
@@ -141,7 +174,7 @@ struct Left<'a> {
     private: PrivateFiles<'a>,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 struct PrivateFiles<'a> {
     #[serde(borrow)]
     directory: Option<Cow<'a, str>>,
