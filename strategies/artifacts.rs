@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -54,7 +55,7 @@ pub enum File {
         /// The object at the top level that the entries go into.
         at: &'static str,
         /// Our entries; one of the user's with the same name returns after the launch.
-        entries: Entries,
+        entries: Rc<Entries>,
     },
 }
 

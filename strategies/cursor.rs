@@ -107,7 +107,7 @@ impl Strategy for Cursor {
             place: None,
         });
         refuse_unmergeable(launch, &entries)?;
-        artifacts.files.push(File::Merge { path: FILE, at: AT, entries });
+        artifacts.files.push(File::Merge { path: FILE, at: AT, entries: entries.into() });
         Ok(artifacts)
     }
 }

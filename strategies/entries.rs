@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde::ser::{Error, Serialize, SerializeMap, Serializer};
+use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::json::compact;
@@ -57,13 +57,14 @@ impl Members {
     }
 }
 
-/// Entries in their order, each as one line of JSON.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Entries(Vec<(String, String)>);
+/// Entries in their order, each as one line of JSON, which is known to be that: they are written as they are.
+#[derive(Clone, Debug, Default)]
+pub struct Entries(Vec<(String, Box<RawValue>)>);
 
 impl Entries {
     pub(crate) fn push(&mut self, name: &str, entry: &Members) {
-        self.0.push((name.to_string(), entry.text()));
+        // It can't fail: members are JSON.
+        self.0.push((name.to_string(), RawValue::from_string(entry.text()).unwrap_or_default()));
     }
 
     /// Whether there is none.
@@ -78,7 +79,7 @@ impl Entries {
 
     /// Names and entries, in their order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, entry)| (name.as_str(), entry.as_str()))
+        self.0.iter().map(|(name, entry)| (name.as_str(), entry.get()))
     }
 
     /// The entry of a name.
@@ -99,14 +100,17 @@ impl Entries {
     }
 }
 
+impl PartialEq for Entries {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Entries {}
+
 impl Serialize for Entries {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, entry) in self.iter() {
-            let entry: &RawValue = serde_json::from_str(entry).map_err(S::Error::custom)?;
-            map.serialize_entry(name, entry)?;
-        }
-        map.end()
+        serializer.collect_map(self.0.iter().map(|(name, entry)| (name, entry)))
     }
 }
 
@@ -122,8 +126,8 @@ impl<'de> Deserialize<'de> for Entries {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
                 let mut entries = Entries::default();
-                while let Some((name, entry)) = map.next_entry::<String, Box<RawValue>>()? {
-                    entries.0.push((name, Box::<str>::from(entry).into()));
+                while let Some(entry) = map.next_entry()? {
+                    entries.0.push(entry);
                 }
                 Ok(entries)
             }

@@ -11,7 +11,6 @@ use core::ops::Range;
 use jsonc_parser::ast::{Object, Value as Node};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
-use serde_json::Value;
 
 use crate::entries::Entries;
 use crate::json::compact;
@@ -60,7 +59,7 @@ pub fn text(bytes: &[u8]) -> Edited<&str> {
 /// The error says why the text can't be edited.
 pub fn add(text: &str, at: &str, entries: &Entries) -> Edited<String> {
     let (mark, body) = split_mark(text);
-    add_to_body(body, at, entries).map(|added| format!("{mark}{added}"))
+    add_to_body(body, at, entries).map(|added| marked(mark, added))
 }
 
 fn add_to_body(text: &str, at: &str, entries: &Entries) -> Edited<String> {
@@ -69,18 +68,15 @@ fn add_to_body(text: &str, at: &str, entries: &Entries) -> Edited<String> {
         let members: Vec<String> = entries.iter().map(member).collect();
         // A comment on the last line would swallow what follows it.
         let gap = if text.trim().is_empty() || text.ends_with('\n') { "" } else { "\n" };
-        return Ok(format!(
-            "{text}{gap}{{\n  {}: {{\n    {}\n  }}\n}}\n",
-            Value::from(at),
-            members.join(",\n    ")
-        ));
+        let members = members.join(",\n    ");
+        return Ok([text, gap, "{\n  ", &compact(at), ": {\n    ", &members, "\n  }\n}\n"].concat());
     };
     let no_object =
         |node: &Node<'_>, what: &str| Uneditable::at(node.start(), text, format!("{what} is no object"));
     let root = root.as_object().ok_or_else(|| no_object(&root, "its top level"))?;
     let Some(servers) = find(root, at, text)? else {
         let members: Vec<String> = entries.iter().map(member).collect();
-        let all = format!("{}: {{{}}}", Value::from(at), members.join(", "));
+        let all = format!("{}: {{{}}}", compact(at), members.join(", "));
         return Ok(splice(text, vec![first_in(root, text, &[all])]));
     };
     let servers = servers.as_object().ok_or_else(|| no_object(servers, &format!("its `{at}`")))?;
@@ -113,7 +109,7 @@ pub fn take_out(
     let (mark, text) = split_mark(text);
     let original = original.map(|original| split_mark(original).1);
     let taken = take_out_of_body(text, at, is_ours, original, ours.map(|ours| split_mark(ours).1))?;
-    Ok(taken.map(|text| format!("{mark}{text}")))
+    Ok(taken.map(|text| marked(mark, text)))
 }
 
 fn take_out_of_body(
@@ -170,6 +166,10 @@ fn take_out_of_body(
 /// The byte order mark, if there is one, and the rest.
 fn split_mark(text: &str) -> (&str, &str) {
     text.strip_prefix('\u{feff}').map_or(("", text), |body| ("\u{feff}", body))
+}
+
+fn marked(mark: &str, body: String) -> String {
+    if mark.is_empty() { body } else { [mark, &body].concat() }
 }
 
 /// Puts members at the beginning of an object, set off as its first one is.
@@ -238,7 +238,7 @@ pub(crate) fn parse(text: &str) -> Edited<Option<Node<'_>>> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn value(text: &str) -> Value {
         crate::json::parse(text.as_bytes()).unwrap()

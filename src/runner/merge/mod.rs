@@ -60,12 +60,11 @@ impl Merged {
         state: &Path,
         target: &Target<'_>,
         id: &str,
-        entries: &Entries,
+        entries: &Rc<Entries>,
         output: Output,
     ) -> Result<Self> {
         let root = utf8(target.directory)?;
         let fresh = Journal::new(&root, target.path, target.at, files::random_name()?);
-        let entries = &Rc::new(entries.clone());
         // What can't be edited is refused before anything is made for it.
         Session::check(&fresh, id, entries)?;
         let store = Store::of(state, &root, target.path);
