@@ -50,7 +50,7 @@ pub struct Journal {
     /// Those that have entries in the file.
     launches: Vec<Launch>,
     /// Those that had.
-    ended: Vec<Ended>,
+    ended: Vec<Rc<Ended>>,
     #[serde(skip)]
     hashed: Hashed,
 }
@@ -128,11 +128,6 @@ impl Journal {
         }
     }
 
-    /// A journal that was read, of the file that this one is of: what was hashed for one serves the other.
-    pub(super) fn after(self, earlier: &Self) -> Self {
-        Self { hashed: earlier.hashed.clone(), ..self }
-    }
-
     /// Reads one; the error says why it can't be.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         let journal: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
@@ -141,6 +136,15 @@ impl Journal {
         } else {
             Err(format!("its version is {}, and this squire knows {VERSION}", journal.version))
         }
+    }
+
+    /// Reads what this one was written into. Where no other process has changed it since, nothing is to be read; where one
+    /// has, what was hashed for one serves the other.
+    pub(super) fn read_again(&self, bytes: &[u8]) -> Result<Self, String> {
+        if self.bytes().is_ok_and(|own| own == bytes) {
+            return Ok(self.clone());
+        }
+        Ok(Self { hashed: self.hashed.clone(), ..Self::read(bytes)? })
     }
 
     /// The bytes that [`Self::read`] reads.
@@ -188,7 +192,7 @@ impl Journal {
                 Some(_) | None => None,
             };
             let servers = self.servers_in(bytes);
-            let old_copies: Vec<&Ended> =
+            let old_copies: Vec<&Rc<Ended>> =
                 self.ended.iter().filter(|ended| Self::is_old_copy(ended, &servers)).collect();
             let is_ours = |name: &str, written: &str| self.is_ours(&old_copies, name, written);
             json_edit::take_out(text, &self.at, &is_ours, self.original(), ours.as_deref()).map_err(told)
@@ -203,16 +207,18 @@ impl Journal {
 
     /// What is to stand in the file for the launches that run. The error says why it can't.
     pub fn with_entries(&self, users: Option<&Held>) -> Result<Option<Held>, String> {
-        if self.is_at_rest() {
-            return Ok(users.cloned());
-        }
+        if self.is_at_rest() { Ok(users.cloned()) } else { self.with(&self.entries(), users).map(Some) }
+    }
+
+    /// What these entries make of the user's text. The error says why they can't.
+    pub(super) fn with(&self, entries: &Entries, users: Option<&Held>) -> Result<Held, String> {
         let text = users.map(|held| std::str::from_utf8(&held.bytes)).transpose().map_err(|_| NOT_TEXT)?;
-        let text = json_edit::add(text.unwrap_or_default(), &self.at, &self.entries()).map_err(told)?;
+        let text = json_edit::add(text.unwrap_or_default(), &self.at, entries).map_err(told)?;
         // What could not be read again could not be put back.
         if text.len() as u64 > LIMIT {
             return Err(format!("with the entries it would be larger than {} KiB", LIMIT / 1024));
         }
-        Ok(Some(Held { bytes: text.into_bytes(), mode: users.map_or(0o600, |held| held.mode) }))
+        Ok(Held { bytes: text.into_bytes(), mode: users.map_or(0o600, |held| held.mode) })
     }
 
     /// Notes what is about to be done, before it is done.
@@ -285,7 +291,7 @@ impl Journal {
             let entries = digests.collect();
             // Of launches with the same entries the last is enough.
             self.ended.retain(|ended| ended.entries != entries);
-            self.ended.push(Ended { time, entries });
+            self.ended.push(Rc::new(Ended { time, entries }));
         }
         self.ended.retain(|ended| !ended.is_long_ago(time));
     }
@@ -342,7 +348,7 @@ impl Journal {
 
     /// While a launch runs, an entry that leads to us is ours, whatever an editor made of it; afterwards one of the same
     /// bytes, and any of an old copy.
-    fn is_ours(&self, old_copies: &[&Ended], name: &str, written: &str) -> bool {
+    fn is_ours(&self, old_copies: &[&Rc<Ended>], name: &str, written: &str) -> bool {
         let mut of_running =
             self.launches.iter().filter_map(|launch| read_entry(&launch.entries, name)).peekable();
         let value = of_running.peek().and_then(|_| squire_strategies::parse_jsonc(written.as_bytes()).ok());

@@ -66,7 +66,7 @@ impl Merged {
         let root = utf8(target.directory)?;
         let fresh = Journal::new(&root, target.path, target.at, files::random_name()?);
         // What can't be edited is refused before anything is made for it.
-        Session::check(&fresh, id, entries)?;
+        Session::check(&fresh, entries)?;
         let store = Store::of(state, &root, target.path);
         let lock = lock(&store, &fresh)?;
         let (journal, began) = (journal_of(&store, fresh, output)?, SystemTime::now());
@@ -96,8 +96,8 @@ impl Merged {
     pub(super) fn leave(self, output: Output) -> Result<()> {
         let lock = lock(&self.store, &self.journal)?;
         // What was removed or broken meanwhile is known from the beginning of the launch.
-        let journal = match self.store.read()? {
-            Found::Journal(journal) if journal.holds(&self.id) => journal.after(&self.journal),
+        let journal = match self.store.read_again(&self.journal)? {
+            Found::Journal(journal) if journal.holds(&self.id) => *journal,
             Found::Journal(_) | Found::Nothing | Found::Broken(_) => self.journal,
         };
         let now = Now::look();

@@ -1,7 +1,6 @@
 //! A file and its journal in the hands of one process, which holds their lock.
 
 use std::path::Path;
-use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Result, anyhow, bail};
@@ -48,14 +47,12 @@ impl<'a> Session<'a> {
     }
 
     /// Whether a launch can put entries into the file as it is.
-    pub(super) fn check(fresh: &Journal, id: &str, entries: &Rc<Entries>) -> Result<()> {
+    pub(super) fn check(fresh: &Journal, entries: &Entries) -> Result<()> {
         let shown = fresh.name();
         let failed = |reason: &dyn std::fmt::Display| anyhow!("{shown}: {reason}");
         let file = ProjectFile::open(Path::new(&fresh.root), &fresh.path, &fresh.token);
         let current = file.and_then(|file| file.read()).map_err(|error| failed(&error))?;
-        let mut entered = fresh.clone();
-        entered.enter(id, entries);
-        entered.with_entries(current.as_ref()).map(drop).map_err(|reason| failed(&reason))
+        fresh.with(entries, current.as_ref()).map(drop).map_err(|reason| failed(&reason))
     }
 
     fn shown(&self) -> String {

@@ -78,13 +78,22 @@ impl Store {
 
     /// The journal, where there is one. An error is the system's, and may pass.
     pub(super) fn read(&self) -> Result<Found> {
+        self.read_by(Journal::read)
+    }
+
+    /// As [`Self::read`], of one that this process wrote.
+    pub(super) fn read_again(&self, written: &Journal) -> Result<Found> {
+        self.read_by(|bytes| written.read_again(bytes))
+    }
+
+    fn read_by(&self, read: impl FnOnce(&[u8]) -> Result<Journal, String>) -> Result<Found> {
         let file = self.file();
         let broken = |reason: &str| {
             Found::Broken(format!("{}: it can't be read as a journal: {reason}", file.display()))
         };
         match files::read_private(&file) {
             Ok(None) => Ok(Found::Nothing),
-            Ok(Some(bytes)) => Ok(Journal::read(&bytes)
+            Ok(Some(bytes)) => Ok(read(&bytes)
                 .map_or_else(|reason| broken(&reason), |journal| Found::Journal(Box::new(journal)))),
             Err(error) if error.raw_os_error().is_none() || !files::is_readable(&file) => {
                 Ok(broken(&error.to_string()))
