@@ -154,8 +154,8 @@ fn exported(entry: &Resolved) -> Exported<'_> {
         let fields = [("client_cert", client_cert), ("client_key", client_key), ("ca", ca)];
         fields.into_iter().find(|(_, field)| field.is_some()).map(|(key, _)| key)
     });
-    let written = declaration.map(Declaration::origins).unwrap_or_default();
-    let unkept = written.into_iter().map(|(key, _)| key).filter(|key| OF_GATEWAY.contains(key)).collect();
+    let written = declaration.into_iter().flat_map(Declaration::origins).map(|(key, _)| key);
+    let unkept = written.filter(|key| OF_GATEWAY.contains(key)).collect();
     Exported { server: &entry.server, auth, tools, of_gateway, unkept }
 }
 
