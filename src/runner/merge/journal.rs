@@ -26,6 +26,10 @@ const REMEMBERED: u64 = 24 * 60 * 60;
 /// The format that this squire writes and reads.
 const VERSION: u32 = 1;
 
+/// About as much as a journal takes, in bytes, and what stands around each entry in it.
+const SMALLEST: usize = 1024;
+const AROUND: usize = 8;
+
 pub(super) const NOT_TEXT: &str = "it is not UTF-8";
 
 /// The state of one file.
@@ -149,7 +153,13 @@ impl Journal {
 
     /// The bytes that [`Self::read`] reads.
     pub fn bytes(&self) -> serde_json::Result<Vec<u8>> {
-        serde_json::to_vec(self)
+        let running = self.launches.iter().flat_map(|launch| launch.entries.iter());
+        let ended = self.ended.iter().flat_map(|ended| &ended.entries);
+        let all = running.chain(ended.map(|(name, digest)| (name.as_str(), digest.as_str())));
+        let length: usize = all.map(|(name, entry)| name.len() + entry.len() + AROUND).sum();
+        let mut bytes = Vec::with_capacity(SMALLEST + self.original().map_or(0, str::len) + length);
+        serde_json::to_writer(&mut bytes, self)?;
+        Ok(bytes)
     }
 
     /// Whether bytes are a content of the latest change: what the original stands behind.
