@@ -1,5 +1,7 @@
 //! What an agent that speaks HTTP itself has: an ordinary HTTP client, in its own process.
 
+use std::time::Duration;
+
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Client, RequestBuilder};
 use tokio::runtime::{Builder, Runtime};
@@ -8,6 +10,8 @@ use tokio::task::JoinSet;
 use super::link::{HELLO, INITIALIZED, Link, WINDOW, is_answer, tool_call};
 
 const SESSION: &str = "mcp-session-id";
+/// Node's servers close a connection after 5 s, and its clients leave theirs after 4.
+const IDLE: Duration = Duration::from_secs(4);
 
 pub(super) struct AgentHttp {
     runtime: Runtime,
@@ -23,7 +27,7 @@ impl AgentHttp {
         // It is there already where another of these was made.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        let client = Client::builder().no_proxy().build().unwrap();
+        let client = Client::builder().no_proxy().pool_idle_timeout(IDLE).build().unwrap();
         let url = format!("http://127.0.0.1:{port}/mcp");
         let mut agent = Self { runtime, client, url, session: None, number: 0 };
         let hello = agent.message(HELLO.into());
