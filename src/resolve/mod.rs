@@ -7,7 +7,7 @@ mod complete;
 mod limits;
 mod select;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use squire_strategies::{Code, Name, Note, ResolvedServer, Route, Tier, Transport};
@@ -123,9 +123,8 @@ impl Resolution {
 
     /// The entries of these servers, which an agent is to get.
     pub fn entries_of(&self, servers: &[&ResolvedServer]) -> Vec<&Resolved> {
-        let is_one = |entry: &&Resolved| {
-            entry.left_out.is_none() && servers.iter().any(|server| server.name == entry.server.name)
-        };
+        let names: BTreeSet<&Name> = servers.iter().map(|server| &server.name).collect();
+        let is_one = |entry: &&Resolved| entry.left_out.is_none() && names.contains(&entry.server.name);
         self.entries.iter().filter(is_one).collect()
     }
 
