@@ -1,6 +1,7 @@
 //! Edits of the text of a `secrets.toml` that keep its comments and its order. Pure.
 
 use anyhow::{Context, Result, anyhow, bail};
+use squire_strategies::toml_string;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, RawString, Table, TableLike, Value as Toml};
 use zeroize::Zeroizing;
 
@@ -35,7 +36,7 @@ impl NewSource {
         match self {
             Self::Environment(name) => vec![("env", name.as_str().into())],
             Self::File(path) => vec![("file", path.as_str().into())],
-            Self::Value(value) => vec![("value", value.expose().into())],
+            Self::Value(value) => vec![("value", string(value.expose()))],
             Self::Command { words, inherit_env } if inherit_env.is_empty() => {
                 vec![("command", array(words))]
             }
@@ -80,7 +81,7 @@ fn put(document: &mut DocumentMut, name: &str, source: &NewSource, servers: &[St
         }
         Some(Item::Value(old)) if !old.is_inline_table() => {
             let mut new = match (source, bound) {
-                (NewSource::Value(value), None) => Toml::from(value.expose()),
+                (NewSource::Value(value), None) => string(value.expose()),
                 (_, bound) => {
                     let mut new = InlineTable::new();
                     fill(&mut new, source, bound);
@@ -95,13 +96,20 @@ fn put(document: &mut DocumentMut, name: &str, source: &NewSource, servers: &[St
             if !old.is_empty() && !old.iter().any(|(field, _)| OF_SOURCE.contains(&field)) {
                 bail!("there are secrets below {name}, which can't be one itself then");
             }
-            for field in OF_SOURCE {
+            let fields = source.fields();
+            for field in OF_SOURCE.iter().filter(|field| fields.iter().all(|(new, _)| new != *field)) {
                 old.remove(field);
             }
             fill(old, source, bound);
         }
     }
     Ok(())
+}
+
+/// A string on one line, whatever is in it: a line end within one would be that of the file.
+fn string(text: &str) -> Toml {
+    let on_one_line = text.contains(['\n', '\r']).then(|| Zeroizing::new(toml_string(text)));
+    on_one_line.and_then(|written| written.parse().ok()).unwrap_or_else(|| text.into())
 }
 
 /// The text of a document without a key, and the blank line that ends it.
@@ -112,8 +120,17 @@ fn comments(document: &mut DocumentMut) -> String {
 }
 
 fn fill(table: &mut dyn TableLike, source: &NewSource, servers: Option<Toml>) {
-    for (field, value) in source.fields() {
-        table.insert(field, Item::Value(value));
+    for (field, mut value) in source.fields() {
+        // With the comments of the old one.
+        match table.get_mut(field).and_then(Item::as_value_mut) {
+            Some(old) => {
+                *value.decor_mut() = old.decor().clone();
+                *old = value;
+            }
+            None => {
+                table.insert(field, Item::Value(value));
+            }
+        }
     }
     if let Some(servers) = servers {
         table.insert("servers", Item::Value(servers));
@@ -181,9 +198,11 @@ fn take(table: &mut dyn TableLike, path: &[&str]) -> Option<Kept> {
     })
 }
 
-/// The part of the text before an item that a blank line ends.
+/// The part of the text before an item that a blank line ends, or a directive to editors (`#:schema`).
 fn stays(before: &str) -> Option<String> {
-    let end = before.rfind("\n\n")? + 1;
+    let blank = before.rfind("\n\n").map(|at| at + 1);
+    let directive = before.starts_with("#:").then(|| before.find('\n').map(|at| at + 1)).flatten();
+    let end = blank.max(directive)?;
     let stays = before.get(..end)?;
     stays.contains('#').then(|| stays.to_owned())
 }
@@ -222,20 +241,28 @@ fn give(document: &mut DocumentMut, text: &str, position: isize) {
     }
 }
 
-/// Changes the text of a file, which keeps its byte order mark and its line ends.
+/// Changes the text of a file. The lines that the edit is not about stay as they are, with their ends and a byte order
+/// mark before them.
 fn edited(text: &str, edit: impl FnOnce(&mut DocumentMut) -> Result<()>) -> Result<Zeroizing<String>> {
-    let (mark, bare) = text.strip_prefix(MARK).map_or(("", text), |bare| (MARK, bare));
-    let line_ends = bare.matches('\n').count();
-    // Where they differ nobody knows which one a new line should have.
-    let is_crlf = line_ends > 0 && bare.matches("\r\n").count() == line_ends;
-    let plain = is_crlf.then(|| Zeroizing::new(bare.replace("\r\n", "\n")));
-    let mut document = parse(plain.as_ref().map_or(bare, |plain| plain.as_str()))?;
+    let (mark, before) = text.strip_prefix(MARK).map_or(("", text), |bare| (MARK, bare));
+    // The parser keeps no line ends.
+    let plain = Zeroizing::new(before.replace("\r\n", "\n"));
+    let mut document = parse(&plain)?;
     edit(&mut document)?;
-    let mut edited = Zeroizing::new(document.to_string());
-    if is_crlf {
-        edited = Zeroizing::new(edited.replace('\n', "\r\n"));
-    }
-    Ok(if mark.is_empty() { edited } else { Zeroizing::new([mark, &edited].concat()) })
+    let after = Zeroizing::new(document.to_string());
+    let (before, after) = (lines(before), lines(&after));
+    let same = |(one, other): &(&&str, &&str)| one.replace("\r\n", "\n") == **other;
+    let first = before.iter().zip(&after).take_while(same).count();
+    let (old, new) = (&before[first..], &after[first..]);
+    let last = old.iter().rev().zip(new.iter().rev()).take_while(same).count();
+    let line_end = if before.first().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
+    let (new, old) = (&new[..new.len() - last], &old[old.len() - last..]);
+    let new = Zeroizing::new(new.concat().replace('\n', line_end));
+    Ok(Zeroizing::new([mark, &before[..first].concat(), &new, &old.concat()].concat()))
+}
+
+fn lines(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').collect()
 }
 
 /// The messages of the parser may show what they speak of, which may be a value.
@@ -277,10 +304,7 @@ mod tests {
         let written = set(TEXT, "github", &env("OTHER"), &[]).unwrap();
         assert_eq!(
             *written,
-            TEXT.replace(
-                "env = \"GITHUB_TOKEN\" # short-lived\nservers = [\"a\"]\n",
-                "servers = [\"a\"]\nenv = \"OTHER\"\n"
-            )
+            TEXT.replace("env = \"GITHUB_TOKEN\" # short-lived\n", "env = \"OTHER\" # short-lived\n")
         );
         let written = set(TEXT, "keys.one", &env("ONE"), &[]).unwrap();
         assert_eq!(*written, TEXT.replace("one = \"v\"", "one = { env = \"ONE\" }"));
@@ -320,9 +344,34 @@ mod tests {
             assert_eq!(*remove(&added, "new").unwrap(), text);
             assert_eq!(*remove(&text, "github").unwrap(), as_it_stands(&remove(TEXT, "github").unwrap()));
         }
-        // Of a file with both, the new lines end as they do everywhere else.
-        let mixed = set("# a\r\n# b\n", "a", &env("A"), &[]).unwrap();
-        assert_eq!(mixed.replace('\r', ""), "# a\n# b\n\n[secrets.a]\nenv = \"A\"\n");
+        let mixed = "# a\r\n[secrets.a]\nvalue = \"\"\"one\r\ntwo\nthree\"\"\"\r\n# end\n";
+        let added = set(mixed, "b", &env("B"), &[]).unwrap();
+        assert_eq!(*added, format!("{}\r\n[secrets.b]\r\nenv = \"B\"\r\n# end\n", &mixed[..mixed.len() - 6]));
+        assert_eq!(*remove(&added, "b").unwrap(), mixed);
+    }
+
+    #[test]
+    fn a_value_has_the_line_ends_that_it_was_given() {
+        for text in ["", "# a\n", "# a\r\n[secrets.k]\r\na = \"1\"\r\n", "[secrets]\r\na = \"1\"\r\n"] {
+            for value in ["l1\nl2\n", "l1\r\nl2", "\r", "\n\t\"\"\"\\"] {
+                let source = NewSource::Value(
+                    Value::exactly(Zeroizing::new(value.as_bytes().to_vec())).unwrap_or_default(),
+                );
+                for name in ["a", "k.a", "new"] {
+                    let Ok(written) = set(text, name, &source, &[]) else { continue };
+                    let found = super::super::sources::value_in(written.as_bytes(), "F".as_ref(), name);
+                    assert_eq!(found.unwrap().expose(), value, "{}", written.as_str());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_about_more_than_a_secret_stays() {
+        let text = "#:schema ./s.json\n# of a\n[secrets.a]\n# from the vault\nvalue = \"A\" # until May\nservers = [\"s\"]\n";
+        assert_eq!(*remove(text, "a").unwrap(), "#:schema ./s.json\n");
+        let value = NewSource::Value(Value::exactly(Zeroizing::new(b"B".to_vec())).unwrap_or_default());
+        assert_eq!(*set(text, "a", &value, &[]).unwrap(), text.replace("\"A\"", "\"B\""));
     }
 
     proptest! {
