@@ -291,7 +291,7 @@ Register-ArgumentCompleter -Native -CommandName 'squire' -ScriptBlock {
             break
         }
         'squire;log' {
-            [CompletionResult]::new('--launch', '--launch', [CompletionResultType]::ParameterName, 'Tell of this launch alone')
+            [CompletionResult]::new('--launch', '--launch', [CompletionResultType]::ParameterName, 'Tell of this launch alone: its id, or how that begins')
             [CompletionResult]::new('--lines', '--lines', [CompletionResultType]::ParameterName, 'Tell the last N calls; all without it, and with --follow the last 10')
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Go on with every call that comes, until interrupted')
             [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Go on with every call that comes, until interrupted')

@@ -259,7 +259,7 @@ set edit:completion:arg-completer[squire] = {|@words|
             cand --help 'Print help'
         }
         &'squire;log'= {
-            cand --launch 'Tell of this launch alone'
+            cand --launch 'Tell of this launch alone: its id, or how that begins'
             cand --lines 'Tell the last N calls; all without it, and with --follow the last 10'
             cand -f 'Go on with every call that comes, until interrupted'
             cand --follow 'Go on with every call that comes, until interrupted'

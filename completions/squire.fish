@@ -192,7 +192,7 @@ complete -c squire -n "__fish_squire_using_subcommand secret; and __fish_seen_su
 complete -c squire -n "__fish_squire_using_subcommand secret; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
 complete -c squire -n "__fish_squire_using_subcommand secret; and __fish_seen_subcommand_from check" -l json -d 'Print JSON'
 complete -c squire -n "__fish_squire_using_subcommand secret; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help'
-complete -c squire -n "__fish_squire_using_subcommand log" -l launch -d 'Tell of this launch alone' -r
+complete -c squire -n "__fish_squire_using_subcommand log" -l launch -d 'Tell of this launch alone: its id, or how that begins' -r
 complete -c squire -n "__fish_squire_using_subcommand log" -l lines -d 'Tell the last N calls; all without it, and with --follow the last 10' -r
 complete -c squire -n "__fish_squire_using_subcommand log" -s f -l follow -d 'Go on with every call that comes, until interrupted'
 complete -c squire -n "__fish_squire_using_subcommand log" -l json -d 'Print the lines of JSON as they were recorded'

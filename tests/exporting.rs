@@ -29,7 +29,7 @@ const SERVERS: &str = "\
 [servers.placed]\ncommand = \"run\"\ncwd = \"/srv/app\"\n\
 [servers.escaped]\ncommand = [\"run\", \"$${HOME}\", \"{env:X}\"]\n\
 [servers.home]\ncommand = \"~/bin/run\"\n\
-[servers.limited]\ncommand = \"run\"\nresult_limit = \"1MiB\"\naudit = \"full\"\n\
+[servers.limited]\ncommand = \"run\"\nstartup_timeout = \"90s\"\nresult_limit = \"1MiB\"\naudit = \"full\"\n\
 [servers.clear]\nurl = \"https://api.example.com/mcp?api_key=abc\"\n\
 [servers.off]\ncommand = \"run\"\ndisabled = true\n";
 

@@ -70,6 +70,7 @@ fn log_tells_of_one_server_of_one_launch_and_of_the_last_calls() {
     told(&["docs"], &[0, 2, 3]);
     told(&["docs", "--launch", LAUNCH], &[0, 3]);
     told(&["--launch", "f0"], &[2]);
+    told(&["--launch", &LAUNCH[..8]], &[0, 1, 3]);
     told(&["--lines", "2"], &[2, 3]);
     told(&["docs", "--lines", "1"], &[3]);
     told(&["--lines", "0"], &[]);

@@ -23,7 +23,7 @@ pub struct Log {
     /// Print the lines of JSON as they were recorded
     #[arg(long)]
     pub json: bool,
-    /// Tell of this launch alone
+    /// Tell of this launch alone: its id, or how that begins
     #[arg(long, value_name = "ID")]
     pub launch: Option<String>,
     /// Tell the last N calls; all without it, and with --follow the last 10

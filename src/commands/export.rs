@@ -5,7 +5,7 @@ use std::rc::Rc;
 use anyhow::{Result, anyhow};
 use serde_json::json;
 use squire_strategies::export::{Bearing, Document, Exported, FORMATS, Format, Gateways, Tools, format};
-use squire_strategies::{Code, Gateway, Name, Note, ResolvedServer, Transport};
+use squire_strategies::{Code, Gateway, Name, Note, ResolvedServer, Route, Transport};
 
 use super::Surroundings;
 use crate::cli;
@@ -155,7 +155,9 @@ fn exported(entry: &Resolved) -> Exported<'_> {
         fields.into_iter().find(|(_, field)| field.is_some()).map(|(key, _)| key)
     });
     let written = declaration.into_iter().flat_map(Declaration::origins).map(|(key, _)| key);
-    let unkept = written.filter(|key| OF_GATEWAY.contains(key)).collect();
+    let is_directed = entry.server.transport.remote().is_some() && entry.server.route == Route::Gateway;
+    let is_of_gateway = |key: &&str| OF_GATEWAY.contains(key) || *key == "route" && is_directed;
+    let unkept = written.filter(is_of_gateway).collect();
     Exported { server: &entry.server, auth, tools, of_gateway, unkept }
 }
 

@@ -67,6 +67,7 @@ pub fn run(options: &cli::Launch, environment: &Environment) -> Result<Exit> {
         project: surroundings.project_root(),
         digests: &digests(&resolution),
         required: &required(&plan, &resolution.require),
+        profiles: &resolution.profiles,
     };
     let announce = || tell(&plan, options, output, &surroundings);
     runner::run(&plan, &program?, around, output, announce)

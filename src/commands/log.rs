@@ -87,7 +87,8 @@ fn selected(lines: Vec<Line>, options: &cli::Log, output: Output) -> Vec<Call> {
             continue;
         };
         let of_server = options.name.as_ref().is_none_or(|name| *name == call.told.server);
-        let of_launch = options.launch.is_none() || options.launch == call.told.launch;
+        let is_one = |id: &String| call.told.launch.as_ref().is_some_and(|launch| launch.starts_with(id));
+        let of_launch = options.launch.as_ref().is_none_or(is_one);
         if of_server && of_launch {
             calls.push(call);
         }

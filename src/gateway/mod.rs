@@ -29,6 +29,7 @@ mod warden;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
 use squire_strategies::{LAUNCH_VARIABLE, Name, SWITCHED_OFF, Source, Strategy, Transport, export};
 
 use crate::cli;
@@ -218,13 +219,18 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<(Resolv
     // An editor that squire does not launch reaches nothing but gateways.
     ensure!(strategy.is_some() || export::format(&options.agent).is_some(), "there is no such agent");
     let speaks = |transport: &Transport| strategy.is_some_and(|strategy| strategy.speaks(transport));
-    // The filters of the entry's profiles hold here too; a project's profiles narrow none of the user's servers.
+    let launch = environment.passed_on(LAUNCH_VARIABLE).and_then(|id| id.to_str());
+    let record = launch.and_then(|id| live_record(&options.state, id));
+    // The filters of the entry's profiles hold here too, and those of its launch, whoever wrote the entry: launches may
+    // share a file. A project's profiles narrow none of the user's servers.
+    let mut profiles = options.profiles.clone();
+    profiles.extend(record.iter().flat_map(profiles_of).filter(|name| !options.profiles.contains(name)));
     let of_project = layers.project.iter().flat_map(|project| &project.profiles);
     let declared = |name: &&String| {
         layers.user.profiles.iter().chain(of_project.clone()).any(|profile| profile.name == **name)
     };
     let selection = Selection {
-        profiles: options.profiles.iter().filter(declared).cloned().collect(),
+        profiles: profiles.into_iter().filter(|name| declared(&name)).collect(),
         servers: vec![options.name.clone()],
         agent: Some(options.agent.clone()),
         ..Selection::default()
@@ -254,7 +260,7 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<(Resolv
         bail!("{}", note.sentence);
     }
     if let Some(declaration) = &entry.declaration {
-        refuse_unrecorded(declaration, options, court, environment)?;
+        refuse_unrecorded(declaration, options, court, record.as_ref())?;
     }
     Ok((entry, layers.policy))
 }
@@ -275,16 +281,21 @@ fn court<'a>(
     Court { state: &options.state, project, path: environment.passed_on("PATH") }
 }
 
+/// The profiles that a launch records.
+fn profiles_of(record: &Value) -> impl Iterator<Item = String> {
+    let profiles = record["profiles"].as_array().map(Vec::as_slice).unwrap_or_default();
+    profiles.iter().filter_map(|name| name.as_str().map(str::to_owned))
+}
+
 /// Under a live launch only what it was given is served, word for word: what an agent wrote into the user's own file
 /// meanwhile waits for the user's word.
 fn refuse_unrecorded(
     declaration: &Declaration,
     options: &cli::Gateway,
     court: Court<'_>,
-    environment: &Environment,
+    record: Option<&Value>,
 ) -> Result<()> {
-    let id = environment.passed_on(LAUNCH_VARIABLE).and_then(|id| id.to_str());
-    let Some(record) = id.and_then(|id| live_record(&options.state, id)) else { return Ok(()) };
+    let Some(record) = record else { return Ok(()) };
     let digest = digest(&Canonical(declaration));
     let servers = record["servers"].as_array().map(Vec::as_slice).unwrap_or_default();
     let recorded = servers.iter().find(|server| server["name"] == options.name.as_str());

@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow};
+use rustix::io::Errno;
 use squire_strategies::{Argument, LAUNCH_VARIABLE, Program, Route, json_edit};
 
 pub use contents::{elsewhere, fetch, fetch_elsewhere};
@@ -118,6 +119,8 @@ pub struct Surroundings<'a> {
     pub digests: &'a Digests,
     /// The servers that the launch must have.
     pub required: &'a [String],
+    /// The profiles whose filters hold in it.
+    pub profiles: &'a [String],
 }
 
 /// Stages a plan, runs the agent and puts back what was staged. `announce` is called right
@@ -193,11 +196,13 @@ fn start(
 
 fn not_started(program: &AgentProgram, error: &std::io::Error) -> anyhow::Error {
     let path = program.path.display();
-    match error.kind() {
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied => {
-            NotRunnable::Refused(program.path.clone(), error.to_string()).into()
-        }
-        _ => anyhow!("{path} could not be started: {error}"),
+    let is_refused =
+        matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied)
+            || error.raw_os_error() == Some(Errno::NOEXEC.raw_os_error());
+    if is_refused {
+        NotRunnable::Refused(program.path.clone(), error.to_string()).into()
+    } else {
+        anyhow!("{path} could not be started: {error}")
     }
 }
 

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use squire_strategies::{Code, File, Note, ResolvedServer, compact_json};
 
-use super::history;
 use super::owner::{Now, Owner};
+use super::{Surroundings, history};
 use crate::delivery::Step;
 use crate::files;
 use crate::plan::Plan;
@@ -35,16 +35,14 @@ pub(super) struct Record {
 impl Record {
     /// Writes the record of a plan below the state directory. `private` is where the launch's private files will be.
     pub(super) fn write(
-        state: &Path,
         id: &str,
         plan: &Plan,
-        digests: &Digests,
-        required: &[String],
+        surroundings: Surroundings<'_>,
         private: &Path,
     ) -> Result<Self> {
-        let record = Self { directory: directory(state), id: id.to_owned() };
+        let record = Self { directory: directory(&surroundings.directories.state), id: id.to_owned() };
         let owner = Owner::this();
-        let text = compact_json(&content(plan, digests, required, &owner, private));
+        let text = compact_json(&content(plan, surroundings, &owner, private));
         let temporary = owner.temporary(&record.file());
         files::write_private(&record.directory, &record.file(), &temporary, text.as_bytes())
             .with_context(|| format!("the launch can't be recorded in {}", record.directory.display()))?;
@@ -99,6 +97,8 @@ struct Content<'a> {
     time: u64,
     owner: &'a Owner,
     private: PrivateFiles<'a>,
+    /// The profiles whose filters hold in it.
+    profiles: &'a [String],
     servers: Vec<Server<'a>>,
 }
 
@@ -125,11 +125,11 @@ struct Server<'a> {
 
 fn content<'a>(
     plan: &'a Plan,
-    digests: &'a Digests,
-    required: &[String],
+    surroundings: Surroundings<'a>,
     owner: &'a Owner,
     private: &'a Path,
 ) -> Content<'a> {
+    let Surroundings { digests, required, profiles, .. } = surroundings;
     let obstacles = plan.obstacles();
     let server = |server: &'a Rc<ResolvedServer>| {
         let name = server.name.as_str();
@@ -162,6 +162,7 @@ fn content<'a>(
             directory: private.to_str().map(Cow::Borrowed),
             files: private_files.collect(),
         },
+        profiles,
         servers: plan.servers.iter().map(server).collect(),
     }
 }

@@ -81,16 +81,8 @@ impl Staged {
     /// Without a place for it the agent is equipped all the same; the built-in server then says what it lacks.
     fn write_record(&mut self, room: &Room<'_>) {
         if self.record.is_none() {
-            let state = &room.surroundings.directories.state;
-            self.record = Record::write(
-                state,
-                &room.id,
-                room.plan,
-                room.surroundings.digests,
-                room.surroundings.required,
-                &room.base.join(&room.id),
-            )
-            .ok();
+            let private = room.base.join(&room.id);
+            self.record = Record::write(&room.id, room.plan, room.surroundings, &private).ok();
         }
     }
 

@@ -20,7 +20,7 @@ pub(super) static FORMAT: Format = Format {
         literal: |text| unless(false, text),
         inherits: Inherits::Named,
         has_cwd: true,
-        has_timeouts: true,
+        has_timeouts: (true, true),
         has_tools: (true, true),
     },
     document,

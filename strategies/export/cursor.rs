@@ -20,7 +20,7 @@ pub(super) static FORMAT: Format = Format {
         literal: |text| unless(text.contains("${"), text),
         inherits: Inherits::Named,
         has_cwd: false,
-        has_timeouts: false,
+        has_timeouts: (false, false),
         has_tools: (false, false),
     },
     document: |said| json::text(&json::document("mcpServers", said, entry)),

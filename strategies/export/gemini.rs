@@ -26,7 +26,7 @@ pub(super) static FORMAT: Format = Format {
         literal: |text| unless(text.contains('$'), text),
         inherits: Inherits::Most,
         has_cwd: true,
-        has_timeouts: true,
+        has_timeouts: (true, true),
         has_tools: (true, true),
     },
     document: |said| json::text(&json::document("mcpServers", said, entry)),

@@ -187,9 +187,17 @@ impl Format {
         if said.is_gateway {
             return notes;
         }
-        let is_written = server.timeout.is_some() || server.startup_timeout.is_some();
-        if is_written && !self.syntax.has_timeouts {
-            notes.push(note(format!("its timeouts have no place in the file of {}", self.title), None));
+        let (for_calls, for_start) = self.syntax.has_timeouts;
+        let timeouts = [
+            ("timeout", server.timeout.filter(|_| !for_calls)),
+            ("startup_timeout", server.startup_timeout.filter(|_| !for_start)),
+        ];
+        let timeouts: Vec<&str> =
+            timeouts.into_iter().filter(|(_, timeout)| timeout.is_some()).map(|(field, _)| field).collect();
+        if !timeouts.is_empty() {
+            let sentence =
+                format!("the file of {} has no place for its {}", self.title, timeouts.join(" and "));
+            notes.push(note(sentence, None));
         }
         if !exported.unkept.is_empty() {
             let fields = exported.unkept.join(", ");

@@ -23,7 +23,7 @@ pub(super) static FORMAT: Format = Format {
         literal: |text| unless(text.contains("{env:") || text.contains("{file:"), text),
         inherits: Inherits::Everything,
         has_cwd: true,
-        has_timeouts: true,
+        has_timeouts: (true, true),
         has_tools: (false, false),
     },
     document: |said| json::text(&json::document("mcp", said, entry)),

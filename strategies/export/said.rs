@@ -23,7 +23,8 @@ pub(super) struct Syntax {
     /// What a server has of the agent's own environment.
     pub(super) inherits: Inherits,
     pub(super) has_cwd: bool,
-    pub(super) has_timeouts: bool,
+    /// Whether an entry has a place for the timeout of a call, and for that of the start.
+    pub(super) has_timeouts: (bool, bool),
     /// Whether an entry has lists of exact names: those that are there alone, and those that are not there.
     pub(super) has_tools: (bool, bool),
 }

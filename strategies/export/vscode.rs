@@ -22,7 +22,7 @@ pub(super) static FORMAT: Format = Format {
         literal: |text| unless(text.contains("${"), text),
         inherits: Inherits::Everything,
         has_cwd: true,
-        has_timeouts: false,
+        has_timeouts: (false, false),
         has_tools: (false, false),
     },
     document,

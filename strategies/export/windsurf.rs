@@ -19,7 +19,7 @@ pub(super) static FORMAT: Format = Format {
         literal: |text| unless(text.contains("${"), text),
         inherits: Inherits::Most,
         has_cwd: false,
-        has_timeouts: false,
+        has_timeouts: (false, false),
         has_tools: (false, false),
     },
     document: |said| json::text(&json::document("mcpServers", said, entry)),

@@ -17,7 +17,7 @@ pub(super) static FORMAT: Format = Format {
         literal: |text| unless(false, text),
         inherits: Inherits::Unknown,
         has_cwd: false,
-        has_timeouts: false,
+        has_timeouts: (false, false),
         has_tools: (false, false),
     },
     document: |said| json::text(&json::document("context_servers", said, entry)),

@@ -1,9 +1,11 @@
 //! Tools that are hidden, and samples that are refused.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use super::conversation::{Conversation, HELLO, failure, puppet, text};
-use crate::support::Test;
+use crate::support::{Test, eventually};
 
 const TOOLS: &str = "read,read_all,write,delete";
 
@@ -84,6 +86,26 @@ fn filters_of_profiles_and_agents_only_narrow() {
         assert_eq!(answer.get("error").is_none(), expected.contains(&"delete"), "{answer}");
         conversation.finish();
     }
+}
+
+/// Launches may share a file, and an agent then starts the gateway from another launch's entry.
+#[test]
+fn filters_of_a_launch_hold_in_the_entry_of_another_one() {
+    let profile = "[profiles.careful]\nservers = [\"a\"]\ntools = { a = { deny = [\"delete\"] } }\n";
+    let test = with_tools("puppet", profile).agent("claude", "touch <T>/ready; wait-file <T>/go");
+    let launched = test.clone().args(["launch", "claude", "--quiet", "--profile", "careful"]).start();
+    eventually("the agent starts", || test.path("ready").exists());
+    let agent: Value = serde_json::from_slice(&fs::read(test.path("agent.json")).unwrap()).unwrap();
+    let under = test.clone().env("SQUIRE_LAUNCH", agent["env"]["SQUIRE_LAUNCH"].as_str().unwrap());
+    let mut conversation = Conversation::begun(under);
+    assert_eq!(listed(&mut conversation), ["read", "read_all", "write"]);
+    assert_eq!(failure(&conversation.call("delete", &json!({ "text": "" }))), (-32085, "no"));
+    conversation.finish();
+    fs::write(test.path("go"), "").unwrap();
+    launched.success();
+    let mut conversation = Conversation::begun(test);
+    assert_eq!(listed(&mut conversation), ["read", "read_all", "write", "delete"]);
+    conversation.finish();
 }
 
 #[test]
