@@ -123,6 +123,13 @@ fn a_file_that_is_there_is_not_touched() {
 }
 
 #[test]
+fn a_dash_is_stdout() {
+    let plain = test().args(["export", "claude", "--server", "plain"]).any_stdout().unchanged().success();
+    let dash = test().args(["export", "claude", "--server", "plain", "--output", "-"]);
+    dash.stdout(plain.stdout).unchanged().success();
+}
+
+#[test]
 fn json_says_what_is_in_it_and_what_is_not() {
     let run = test().args(["export", "zed", "--json"]).any_stdout().unchanged().success();
     let told: Value = serde_json::from_str(&run.stdout).unwrap();

@@ -35,7 +35,9 @@ pub fn run(options: &cli::Export, environment: &Environment) -> Result<Exit> {
     let mut notes = resolution.all_notes();
     notes.extend(document.notes.iter().cloned());
     let output = Output::default();
-    if let Some(path) = &options.output {
+    // As with other programs `-` is stdout.
+    let file = options.output.as_ref().filter(|path| path.as_os_str() != "-");
+    if let Some(path) = file {
         let path = environment.directory()?.join(path);
         files::write_new_file(&path, document.text.as_bytes())
             .map_err(|error| anyhow!("{} can't be written: {error}", path.display()))?;
@@ -53,7 +55,7 @@ pub fn run(options: &cli::Export, environment: &Environment) -> Result<Exit> {
         output.data(&format!("{told:#}\n"))?;
     } else {
         tell(&notes, output);
-        match &options.output {
+        match file {
             None => output.data(&document.text)?,
             Some(path) => output.notice(&format!(
                 "{} has {} of {} servers; it belongs into {}",
