@@ -6,14 +6,14 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
-use core::ops::Range;
 
 use jsonc_parser::ast::{Object, Value as Node};
 use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, ParseResult, parse_to_ast};
 
 use crate::entries::Entries;
 use crate::json::compact;
+use crate::json_removal::{Tokens, bytes};
 use crate::splice::{Splice, rebase, splice};
 
 /// Why a text can't be edited.
@@ -98,7 +98,8 @@ fn add_to_body(text: &str, at: &str, entries: &Entries) -> Edited<String> {
 /// `is_ours` knows them by name and text. `None` where nothing of the user's is left in a file that we made.
 ///
 /// An edit beside our entries is applied to the original. Otherwise our entries are taken out one by one: one that is
-/// no longer as we wrote it is left, and where the original had one of the same name, that comes back.
+/// no longer as we wrote it is left, and where the original had one of the same name, that comes back. A comma trails
+/// only where the user's text or the original has one that does.
 pub fn take_out(
     text: &str,
     at: &str,
@@ -119,10 +120,10 @@ fn take_out_of_body(
     original: Option<&str>,
     ours: Option<&str>,
 ) -> Edited<Option<String>> {
-    let parsed = parse(text)?;
+    let (parsed, tokens) = parse_with_tokens(text)?;
     if let Some((original, ours)) = original.zip(ours)
         && let Some(rebased) = rebase(original, ours, text)
-        && parse(&rebased).is_ok()
+        && is_same_edit(&tokens, ours, original, &rebased)
     {
         // An edit may have brought back entries of a launch that ended.
         return take_out_of_body(&rebased, at, is_ours, Some(original), None);
@@ -133,8 +134,8 @@ fn take_out_of_body(
     let original_servers =
         original_root.as_ref().and_then(Node::as_object).and_then(|root| root.get_object(at));
     let mut splices = Vec::new();
-    let mut removed = 0;
-    for property in &servers.properties {
+    let mut removed = Vec::new();
+    for (index, property) in servers.properties.iter().enumerate() {
         let name = property.name.as_str();
         let written = text.get(bytes(&property.value)).unwrap_or_default();
         if !is_ours(name, written) {
@@ -145,22 +146,33 @@ fn take_out_of_body(
             let own = original.and_then(|original| original.get(own)).unwrap_or_default();
             splices.push(Splice { range: bytes(&property.value), text: own.into() });
         } else {
-            splices.push(Splice { range: with_comma(text, bytes(property)), text: String::new() });
-            removed += 1;
+            removed.push(index);
         }
     }
-    if splices.is_empty() {
+    if splices.is_empty() && removed.is_empty() {
         return Ok(Some(text.to_string()));
     }
-    let ours_alone = removed == servers.properties.len() && original_servers.is_none();
-    if let Some(whole) = root.and_then(|root| root.get(at)).filter(|_| ours_alone) {
-        splices = vec![Splice { range: with_comma(text, bytes(whole)), text: String::new() }];
+    let ours_alone = removed.len() == servers.properties.len() && original_servers.is_none();
+    let whole = |root: &Object<'_>| root.properties.iter().position(|property| property.name.as_str() == at);
+    match root.filter(|_| ours_alone).and_then(|root| Some((root, whole(root)?))) {
+        Some((root, whole)) => splices = tokens.removals(text, root, &[whole]),
+        None => splices.extend(tokens.removals(text, servers, &removed)),
     }
     let out = splice(text, splices);
     // What was not foreseen must not leave a broken file.
     parse(&out)?;
     let nothing_left = original.is_none() && out.chars().filter(|c| !c.is_whitespace()).eq("{}".chars());
     Ok((!nothing_left).then_some(out))
+}
+
+/// Whether the original takes an edit of ours as ours did: it doesn't where a comma that stood before an entry of ours
+/// would trail.
+fn is_same_edit(edited: &Tokens<'_>, ours: &str, original: &str, rebased: &str) -> bool {
+    let count = |text| parse_with_tokens(text).map(|(_, tokens)| tokens.trailing_commas());
+    match (count(ours), count(original), count(rebased)) {
+        (Ok(ours), Ok(original), Ok(rebased)) => rebased + ours <= original + edited.trailing_commas(),
+        _ => false,
+    }
 }
 
 /// The byte order mark, if there is one, and the rest.
@@ -185,16 +197,6 @@ fn first_in(object: &Object<'_>, text: &str, members: &[String]) -> Splice {
     Splice { range: inside..inside, text: new }
 }
 
-/// A member's range with the blanks before it and the comma that goes with it.
-fn with_comma(text: &str, member: Range<usize>) -> Range<usize> {
-    let before = text.get(..member.start).unwrap_or_default().trim_end();
-    let after = text.get(member.end..).unwrap_or_default();
-    match after.trim_start().strip_prefix(',') {
-        Some(rest) => before.len()..text.len() - rest.len(),
-        None => before.strip_suffix(',').unwrap_or(before).len()..member.end,
-    }
-}
-
 /// The value of a member. Of two of one name a reader takes the last, and an entry put into the first would be lost.
 fn find<'a, 'b>(object: &'b Object<'a>, name: &str, text: &str) -> Edited<Option<&'b Node<'a>>> {
     let mut found = object.properties.iter().filter(|property| property.name.as_str() == name);
@@ -203,11 +205,6 @@ fn find<'a, 'b>(object: &'b Object<'a>, name: &str, text: &str) -> Edited<Option
         Some(second) => Err(Uneditable::at(second.start(), text, format!("it has `{name}` more than once"))),
         None => Ok(value),
     }
-}
-
-fn bytes(node: &impl Ranged) -> Range<usize> {
-    let range = node.range();
-    range.start..range.end
 }
 
 /// How JSON of agents is read: strict, but for comments and trailing commas.
@@ -227,8 +224,17 @@ pub fn dialect() -> ParseOptions {
 }
 
 pub(crate) fn parse(text: &str) -> Edited<Option<Node<'_>>> {
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &dialect());
-    parsed.map(|parsed| parsed.value).map_err(|error| {
+    parse_and_collect(text, &CollectOptions::default()).map(|parsed| parsed.value)
+}
+
+fn parse_with_tokens(text: &str) -> Edited<(Option<Node<'_>>, Tokens<'_>)> {
+    let collected = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
+    let parsed = parse_and_collect(text, &collected)?;
+    Ok((parsed.value, Tokens::new(parsed.tokens.unwrap_or_default())))
+}
+
+fn parse_and_collect<'a>(text: &'a str, collected: &CollectOptions) -> Edited<ParseResult<'a>> {
+    parse_to_ast(text, collected, &dialect()).map_err(|error| {
         let reason = error.kind().to_string().to_lowercase();
         Uneditable::at(error.range().start, text, format!("it is no JSON: {reason}"))
     })
@@ -325,12 +331,178 @@ mod tests {
         assert_eq!(value(&kept), json!({"x": 1}));
     }
 
+    fn strict(text: &str) -> Value {
+        serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+
+    /// What is left of a text of strict JSON with `db` of ours in it, after an edit.
+    fn left(original: Option<&str>, edit: impl Fn(&str) -> String) -> String {
+        let ours = add(original.unwrap_or_default(), "mcpServers", &entries()).unwrap();
+        let edited = edit(&ours);
+        assert_ne!(edited, ours);
+        back(&edited, original, &ours).unwrap()
+    }
+
+    #[test]
+    fn an_entry_put_before_ours_leaves_no_comma() {
+        let user = "\"u\": {\"command\": \"x\"}";
+        let insert = |ours: &str| ours.replacen("\"db\":", &format!("{user}, \"db\":"), 1);
+        let alone = json!({"mcpServers": {"u": {"command": "x"}}});
+        assert_eq!(left(Some("{\"mcpServers\":{}}"), insert), format!("{{\"mcpServers\":{{{user}}}}}"));
+        for original in [None, Some(""), Some("{}"), Some("{\"mcpServers\": {\n}\n}\n")] {
+            assert_eq!(strict(&left(original, insert)), alone, "{original:?}");
+        }
+        let on_its_line = |ours: &str| ours.replacen("\"db\":", &format!("\n  {user},\n  \"db\":"), 1);
+        for original in [None, Some("{\"mcpServers\":{}}"), Some("{\"mcpServers\": {}, \"x\": [1,\n]}")] {
+            let taken = left(original, on_its_line);
+            assert!(
+                taken.contains(&format!("{user}}}")) || taken.contains(&format!("{user}\n  }}")),
+                "{taken}"
+            );
+        }
+        let member_before = |ours: &str| ours.replacen("\"mcpServers\"", "\"x\": 1, \"mcpServers\"", 1);
+        assert_eq!(left(Some("{}"), member_before), "{\"x\": 1}");
+        assert_eq!(left(Some("{\"y\": 2}"), member_before), "{\"x\": 1, \"y\": 2}");
+    }
+
+    #[test]
+    fn ours_that_were_sorted_to_the_end_leave_no_comma() {
+        let several: Entries =
+            serde_json::from_str("{\"sa\": {}, \"own\": {\"ours\": 1}, \"sb\": {}}").unwrap();
+        let is_ours = |name: &str, written: &str| {
+            several.get(name).map(value) == crate::json::parse(written.as_bytes()).ok()
+        };
+        let own = json!({"own": {"command": "mine"}});
+        for (original, mut users) in [
+            (None, json!({})),
+            (Some("{}".to_string()), json!({})),
+            (Some(json!({"mcpServers": {"a": {}}}).to_string()), json!({"a": {}})),
+            (Some(json!({ "mcpServers": own }).to_string()), own.clone()),
+        ] {
+            let ours = add(original.as_deref().unwrap_or_default(), "mcpServers", &several).unwrap();
+            let mut edited = strict(&ours);
+            edited["mcpServers"]["gg"] = json!({"command": "g"});
+            edited["mcpServers"].sort_all_objects();
+            users["gg"] = json!({"command": "g"});
+            for text in [format!("{edited:#}"), edited.to_string()] {
+                let kept = original.as_ref().map(|_| ours.as_str());
+                let taken =
+                    take_out(&text, "mcpServers", &is_ours, original.as_deref(), kept).unwrap().unwrap();
+                assert_eq!(strict(&taken), json!({ "mcpServers": users }), "{text}\nbecame\n{taken}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_edit_of_what_hides_an_empty_entry_leaves_no_comma() {
+        let original = "{\"mcpServers\": {\"db\": {}}}";
+        let edit = |ours: &str| ours.replacen("\"command\"", "\"env\": {}, \"command\"", 1);
+        strict(&left(Some(original), edit));
+    }
+
+    fn in_servers(members: &str) -> String {
+        format!("{{\"mcpServers\": {{{members}}}}}")
+    }
+
+    #[test]
+    fn commas_go_from_among_comments_which_swallow_nothing() {
+        let ours = format!("\"db\": {}", entries().get("db").unwrap());
+        for (edited, expected) in [
+            ("\"a\": {}, // note\n  OURS\n", "\"a\": {} // note\n"),
+            ("\"a\": {} // note\n, OURS", "\"a\": {} // note\n"),
+            ("\"a\": {}, // note\n  OURS", "\"a\": {} // note\n  "),
+            ("\"a\": {}, /* , */ OURS /* , */\n", "\"a\": {} /* , */ /* , */\n"),
+            ("OURS /* note */, \"a\": {}", " /* note */ \"a\": {}"),
+            ("// note\n  OURS, \"a\": {}", "// note\n   \"a\": {}"),
+            ("// note\n  OURS,\n  \"a\": {}", "// note\n  \"a\": {}"),
+            ("\"a\": {}, OURS,\n", "\"a\": {},\n"),
+        ] {
+            let (edited, expected) = (in_servers(edited), in_servers(expected));
+            let edited = edited.replace("OURS", &ours);
+            let is_ours = |name: &str, _: &str| name == "db";
+            let taken = take_out(&edited, "mcpServers", &is_ours, Some("{\"mcpServers\": {}}"), None);
+            assert_eq!(taken, Ok(Some(expected)), "{edited}");
+        }
+    }
+
     #[test]
     fn b86_a_name_that_comes_twice_is_refused() {
         for text in
             ["{\"mcpServers\": {\"db\": {}, \"\\u0064b\": {}}}", "{\"mcpServers\": {}, \"mcpServers\": {}}"]
         {
             assert!(add(text, "mcpServers", &entries()).is_err(), "{text}");
+        }
+    }
+
+    /// Puts an entry among the members of an object, before the one at a place that wraps around, or behind all.
+    fn inserted(text: &str, object: &Object<'_>, place: usize, gap: &str, name: &str) -> String {
+        let members = &object.properties;
+        let new = format!("{gap}\"{name}\": {{\"command\": \"x\"}}");
+        let (at, new) = match (members.get(place % (members.len() + 1)), members.last()) {
+            (Some(next), _) => (next.start(), format!("{new}, ")),
+            (None, Some(last)) => (last.end(), format!(", {new}")),
+            (None, None) => (object.start() + 1, new),
+        };
+        splice(text, vec![Splice { range: at..at, text: new }])
+    }
+
+    /// An edit of a user's: an entry among the servers or beside them.
+    fn edited(text: &str, among_servers: bool, place: usize, gap: &str, name: &str) -> String {
+        let parsed = parse(text).unwrap().unwrap();
+        let root = parsed.as_object().unwrap();
+        let object = if among_servers { root.get_object("mcpServers").unwrap() } else { root };
+        inserted(text, object, place, gap, name)
+    }
+
+    fn named(names: &[u8], value: &Value) -> Value {
+        names.iter().map(|name| (format!("n{name}"), value.clone())).collect()
+    }
+
+    proptest! {
+        /// Whatever a user puts among ours in strict JSON, what comes out is strict JSON with the user's alone.
+        #[test]
+        fn strict_json_stays_strict_whatever_is_put_among_ours(
+            servers in proptest::option::of(proptest::collection::vec(0_u8..6, 0..4)),
+            beside in proptest::collection::vec(6_u8..9, 0..3),
+            ours in proptest::collection::vec(0_u8..6, 1..4),
+            own in prop_oneof![Just(json!({})), Just(json!({"command": "squire"})), Just(json!({"url": "own"}))],
+            edits in proptest::collection::vec(
+                (any::<bool>(), 0_usize..8, prop_oneof![Just(""), Just(" "), Just("\n  ")]), 0..4,
+            ),
+            exists in any::<bool>(), indented in any::<bool>(), sorted in any::<bool>(),
+        ) {
+            let mut users = named(&beside, &json!(1));
+            if let Some(servers) = &servers {
+                users["mcpServers"] = named(servers, &own);
+            }
+            if !exists {
+                users = json!({});
+            }
+            let original = if indented { format!("{users:#}\n") } else { users.to_string() };
+            let original = exists.then_some(original.as_str());
+            let entry = json!({"command": "squire", "args": ["gateway"]});
+            let entries: Entries = serde_json::from_str(&named(&ours, &entry).to_string()).unwrap();
+            let added = add(original.unwrap_or_default(), "mcpServers", &entries).unwrap();
+            let mut text = added.clone();
+            for (index, &(among_servers, place, gap)) in edits.iter().enumerate() {
+                let name = format!("u{index}");
+                text = edited(&text, among_servers, place, gap, &name);
+                let object = if among_servers { &mut users["mcpServers"] } else { &mut users };
+                object[name] = json!({"command": "x"});
+            }
+            if sorted {
+                let mut value = strict(&text);
+                value.sort_all_objects();
+                text = if indented { format!("{value:#}") } else { value.to_string() };
+            }
+            let is_ours = |name: &str, written: &str| entries.get(name).is_some() && value(written) == entry;
+            for ours in [None, original.map(|_| added.as_str())] {
+                let taken = take_out(&text, "mcpServers", &is_ours, original, ours).unwrap();
+                prop_assert_eq!(taken.as_deref().map_or(json!({}), strict), users.clone(), "{}", text);
+                if !sorted && edits.is_empty() && ours.is_some() {
+                    prop_assert_eq!(taken.as_deref(), original);
+                }
+            }
         }
     }
 

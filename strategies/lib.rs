@@ -25,6 +25,7 @@ mod gateway;
 mod json;
 pub mod json_edit;
 mod json_members;
+mod json_removal;
 mod mcp_servers;
 mod name;
 mod placement;
