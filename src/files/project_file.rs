@@ -18,6 +18,9 @@ use super::{
     DIRECTORY, LIMIT, READ, attributes, is_ours, other, read_regular, sync_directory, unless_gone, write_new,
 };
 
+/// How often in a row a file may be replaced while it is read.
+const ATTEMPTS: usize = 100;
+
 /// A file `DIRECTORY/NAME` below a root.
 #[derive(Debug)]
 pub struct ProjectFile {
@@ -63,18 +66,26 @@ impl ProjectFile {
     /// What the file holds now; `None` where it does not exist. It must be a regular file of ours with one link.
     pub fn read(&self) -> io::Result<Option<Held>> {
         let Some(directory) = &self.directory else { return Ok(None) };
-        let Some(file) = open_beneath(directory, self.name.as_ref(), READ)? else { return Ok(None) };
-        if !wait_for_no_writer(&file) {
-            return Err(other("somebody keeps it open to write it"));
+        for _ in 0..ATTEMPTS {
+            let Some(file) = open_beneath(directory, self.name.as_ref(), READ)? else { return Ok(None) };
+            if !wait_for_no_writer(&file) {
+                return Err(other("somebody keeps it open to write it"));
+            }
+            let (bytes, stat) = read_regular(file, LIMIT)?;
+            if !is_ours(&stat) {
+                return Err(other("it belongs to somebody else"));
+            }
+            match stat.st_nlink {
+                1 => {
+                    let mode = Mode::from_raw_mode(stat.st_mode).as_raw_mode();
+                    return Ok(Some(Held { bytes, mode }));
+                }
+                // Another one stands in its place by now.
+                0 => {}
+                _ => return Err(other("it has several hard links, and replacing it would part them")),
+            }
         }
-        let (bytes, stat) = read_regular(file, LIMIT)?;
-        if !is_ours(&stat) {
-            return Err(other("it belongs to somebody else"));
-        }
-        if stat.st_nlink != 1 {
-            return Err(other("it has several hard links, and replacing it would part them"));
-        }
-        Ok(Some(Held { bytes, mode: Mode::from_raw_mode(stat.st_mode).as_raw_mode() }))
+        Err(other("somebody keeps replacing it"))
     }
 
     /// Makes the file's directory where it is missing. `remember` is told which directory it is before that has its
