@@ -388,18 +388,21 @@ fn an_agent_that_is_not_executable_is_126() {
     }
 }
 
+#[track_caller]
+fn is_not_started(agent: &str, program: &str, text: &str, reason: &str) {
+    let test = Test::new().config(DOCS).script(&format!("bin/{program}"), text);
+    let run = test
+        .args(["launch", agent, "--quiet", "--server", "docs"])
+        .stderr(format!("squire: <T>/bin/{program} could not be started: {reason}\n"))
+        .code(126);
+    assert_eq!(run.state_left(), Vec::<String>::new());
+    assert_eq!(run.files_below("project"), Vec::<String>::new());
+}
+
 #[test]
 fn an_agent_that_the_kernel_cannot_start_is_126() {
     for (agent, program) in AGENTS {
-        let test = Test::new().config(DOCS).script(&format!("bin/{program}"), "#!/nowhere/sh\n");
-        let run = test
-            .args(["launch", agent, "--quiet", "--server", "docs"])
-            .stderr(format!(
-                "squire: <T>/bin/{program} could not be started: No such file or directory (os error 2)\n"
-            ))
-            .code(126);
-        assert_eq!(run.state_left(), Vec::<String>::new());
-        assert_eq!(run.files_below("project"), Vec::<String>::new());
+        is_not_started(agent, program, "#!/nowhere/sh\n", "No such file or directory (os error 2)");
     }
 }
 
@@ -408,15 +411,7 @@ fn an_agent_that_is_no_program_is_126() {
     // Of what squire becomes, the C library has a shell try it.
     for (agent, program) in AGENTS.iter().filter(|(agent, _)| ["claude", "cursor"].contains(agent)) {
         for text in ["", "no program", "\u{7f}ELF"] {
-            let test = Test::new().config(DOCS).script(&format!("bin/{program}"), text);
-            let run = test
-                .args(["launch", agent, "--quiet", "--server", "docs"])
-                .stderr(format!(
-                    "squire: <T>/bin/{program} could not be started: Exec format error (os error 8)\n"
-                ))
-                .code(126);
-            assert_eq!(run.state_left(), Vec::<String>::new());
-            assert_eq!(run.files_below("project"), Vec::<String>::new());
+            is_not_started(agent, program, text, "Exec format error (os error 8)");
         }
     }
 }

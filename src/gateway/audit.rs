@@ -1,8 +1,8 @@
 //! The audit: what an agent asked of a server, one line of JSON a call, in the state directory.
 //!
 //! It is written behind. The relay hands calls over once their answers are out; one thread writes, and whatever the disk
-//! does, no call waits for it or fails. What could not be written is told once, and counted in the audit as soon as that can be
-//! written again.
+//! does, no call waits for it or fails. What could not be written is told once, and counted in the audit as soon as that
+//! can be written again.
 
 mod key;
 mod line;
@@ -155,12 +155,10 @@ impl Audit {
             let began = Queue::start(self.writer.take()?);
             began.map_err(|error| self.say(&format!("there is no audit of its calls: {error}"))).ok()
         };
-        let queue = self.queue.get_or_init(begin);
-        for entry in noted.drain(..) {
-            if let Some(queue) = queue {
-                queue.push(entry);
-            }
+        if let Some(queue) = self.queue.get_or_init(begin) {
+            noted.drain(..).for_each(|entry| queue.push(entry));
         }
+        noted.clear();
         noted.shrink_to(AT_ONCE);
     }
 
