@@ -31,9 +31,13 @@ impl Environment {
     /// A variable as the launch had it, in a process that an agent started: such a one may pass an unset variable on as
     /// an empty string, or as the text of its own reference.
     pub fn passed_on(&self, name: &str) -> Option<&OsStr> {
-        let is_reference = |value: &OsStr| {
-            let forms = [format!("${{{name}}}"), format!("${{{name}:-}}"), format!("${{env:{name}}}")];
-            forms.iter().any(|form| value == OsStr::new(form))
+        // `${NAME}`, `${NAME:-}` and `${env:NAME}`.
+        let is_reference = |value: &&OsStr| {
+            let inner = value.as_encoded_bytes().strip_prefix(b"${").and_then(|rest| rest.strip_suffix(b"}"));
+            inner.is_some_and(|inner| {
+                let inner = inner.strip_prefix(b"env:").or(inner.strip_suffix(b":-")).unwrap_or(inner);
+                inner == name.as_bytes()
+            })
         };
         self.get(name).filter(|value| !is_reference(value))
     }
@@ -101,4 +105,25 @@ pub fn utf8(path: &Path) -> Result<String> {
 pub fn time() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     now.map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_agent_left_of_an_unset_variable_is_not_its_value() {
+        let held = |value: &str| {
+            let variables = BTreeMap::from([("A".into(), value.into())]);
+            let environment = Environment { variables, directory: None, invoked_as: OsString::new() };
+            environment.passed_on("A").map(OsStr::to_owned)
+        };
+        for unset in ["", "${A}", "${A:-}", "${env:A}"] {
+            assert_eq!(held(unset), None, "{unset}");
+        }
+        for value in ["a", "A", "${B}", "${A:-b}", "${env:A:-}", "${env:env:A}", "${A", "A}", " ${A}", "${}"]
+        {
+            assert_eq!(held(value), Some(value.into()), "{value}");
+        }
+    }
 }

@@ -25,20 +25,21 @@ pub(super) struct Words {
 impl Words {
     pub(super) fn new() -> Result<Self> {
         let input = Ready::input(rustix::stdio::stdin()).context("stdin can't be read")?;
-        Ok(Self { input, cutter: Cutter::new(LINE_LIMIT), buffer: vec![0; CHUNK] })
+        Ok(Self { input, cutter: Cutter::new(LINE_LIMIT), buffer: Vec::with_capacity(CHUNK) })
     }
 
     /// The lines that the next read ends, if any; nothing once the agent has said all. Nothing is lost where it is
     /// dropped before.
     pub(super) async fn next(&mut self) -> Option<Vec<Piece>> {
         // Whoever goes in an unusual way has said all, too.
+        self.buffer.clear();
         let count = self.input.read(&mut self.buffer).await.unwrap_or_default();
         let mut pieces = Vec::new();
         if count == 0 {
             let last = self.cutter.end()?;
             return Some(vec![last]);
         }
-        self.cutter.push(self.buffer.get(..count).unwrap_or_default(), |piece| pieces.push(piece));
+        self.cutter.push(&self.buffer, |piece| pieces.push(piece));
         Some(pieces)
     }
 }

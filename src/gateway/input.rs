@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::rc::Rc;
 
+use rustix::io::Errno;
 use tokio::net::unix::pipe;
 use tokio::task::spawn_local;
 use zeroize::Zeroizing;
@@ -95,7 +96,12 @@ impl Input {
                 *slice = IoSlice::new(bytes.get(std::mem::take(&mut written)..).unwrap_or_default());
             }
             let slices = slices.get(..queue.len()).unwrap_or(&slices);
-            let count = pipe.try_write_vectored(slices)?;
+            // Where nothing fits, the pipe is to know that it is to watch for room.
+            let count = match rustix::io::writev(pipe, slices) {
+                Err(Errno::AGAIN) => pipe.try_write_vectored(slices)?,
+                Err(Errno::INTR) => 0,
+                count => count?,
+            };
             self.unsent.set(self.unsent.get().saturating_sub(count));
             let mut done = self.written.get() + count;
             while let Some(first) = queue.front()

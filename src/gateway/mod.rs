@@ -13,6 +13,7 @@ mod delivery;
 mod engine;
 mod environment;
 mod input;
+mod launch;
 mod lines;
 pub(crate) mod memory;
 mod policy;
@@ -27,9 +28,9 @@ mod upstream;
 mod warden;
 
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use serde_json::Value;
 use squire_strategies::{LAUNCH_VARIABLE, Name, SWITCHED_OFF, Source, Strategy, Transport, export};
 
 use crate::cli;
@@ -40,7 +41,6 @@ use crate::exit::Exit;
 use crate::mcp::Service;
 use crate::output::Output;
 use crate::resolve::{Resolved, Selection, Standing, UnknownSelection, community, resolve, strategy};
-use crate::runner::live_record;
 use crate::secrets::{self, Lack, Secrets, Values};
 use crate::trust::Court;
 use crate::trust::digest::{Canonical, digest};
@@ -50,6 +50,7 @@ use audit::{Audit, AuditKind};
 use delivery::Delivery;
 use engine::Engine;
 pub(crate) use environment::inherited;
+use launch::Launch;
 use memory::Remembered;
 use program::Program;
 use remote::{Remote, target};
@@ -59,6 +60,9 @@ pub(crate) use start::{Held, Starter};
 use upstream::Upstream;
 pub use warden::run as run_warden;
 
+/// How long what was read of the layers holds. An agent greets at once, and its server is started for that.
+const FRESH: Duration = Duration::from_millis(250);
+
 /// Runs the command.
 pub fn run(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
     if options.name == SWITCHED_OFF {
@@ -66,8 +70,9 @@ pub fn run(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
         streams::serve(&stand_in(&options.name, reason.into()))?;
         return Ok(Exit::DONE);
     }
+    let launch = Launch::of(options, environment);
     let failure = if options.name == Name::SQUIRE {
-        match declared(options, environment) {
+        match declared(options, environment, &launch) {
             Ok(_) => {
                 streams::serve(&builtin::service(options, environment))?;
                 return Ok(Exit::DONE);
@@ -75,16 +80,15 @@ pub fn run(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
             Err(failure) => failure,
         }
     } else {
-        match relay(options, environment) {
+        match relay(options, environment, &launch) {
             Ok(exit) => return Ok(exit),
             Err(failure) => failure,
         }
     };
     let reason = format!("the server {} could not be started: {failure:#}", options.name);
     Output::default().message(&reason);
-    let launch = environment.passed_on(LAUNCH_VARIABLE).and_then(|id| id.to_str());
-    delivery(options, launch).gap(code::REFUSED, &format!("{failure:#}"));
-    if shows_failures(options) || is_required(options, launch) {
+    delivery(options, &launch).gap(code::REFUSED, &format!("{failure:#}"));
+    if shows_failures(options) || launch.requires(&options.name) {
         streams::refuse(&format!("{}: {failure:#}", options.name))?;
     } else {
         streams::serve(&stand_in(&options.name, reason))?;
@@ -104,13 +108,17 @@ fn stand_in(name: &str, reason: String) -> Service {
 }
 
 /// Stays between the agent and the server until the agent has said all. The error says why there is nothing to start.
-fn relay(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
-    let (entry, limits) = declared(options, environment)?;
+fn relay(options: &cli::Gateway, environment: &Environment, launch: &Launch) -> Result<Exit> {
+    let read = Instant::now();
+    let (entry, limits) = declared(options, environment, launch)?;
     let transport = chosen(&entry.server.transport, environment)?;
     let values = Rc::new(secrets(&entry, &transport, options, environment)?);
     // A server that ends may be started again hours later: what was true of it may not be any more.
     let permit = || {
-        let (now, _) = declared(options, environment)?;
+        if read.elapsed() < FRESH {
+            return Ok(());
+        }
+        let (now, _) = declared(options, environment, &Launch::of(options, environment))?;
         let of = |entry: &Resolved| {
             entry.declaration.as_deref().map(|declaration| digest(&Canonical(declaration)))
         };
@@ -120,7 +128,7 @@ fn relay(options: &cli::Gateway, environment: &Environment) -> Result<Exit> {
         );
         Ok(())
     };
-    let behind = Behind { entry: &entry, limits: &limits, values: &values, permit: &permit };
+    let behind = Behind { entry: &entry, limits: &limits, values: &values, permit: &permit, launch };
     match &transport {
         Transport::Stdio(stdio) => {
             let (project, held) = (options.project.as_deref(), Held::Values(&values));
@@ -148,6 +156,7 @@ struct Behind<'a> {
     values: &'a Values,
     /// Whether it may be started still.
     permit: &'a dyn Fn() -> Result<()>,
+    launch: &'a Launch,
 }
 
 fn relay_to(
@@ -156,22 +165,24 @@ fn relay_to(
     options: &cli::Gateway,
     environment: &Environment,
 ) -> Result<Exit> {
-    let Behind { entry, limits, values, permit } = behind;
-    let launch = environment.passed_on(LAUNCH_VARIABLE).and_then(|id| id.to_str());
+    let Behind { entry, limits, values, permit, launch } = behind;
     let (declaration, state) = (entry.declaration.as_deref(), &options.state);
     // What the user does is no agent's doing.
     let agent = if options.candid { squire_strategies::OWN_AGENT } else { &options.agent };
-    let audit = Audit::open(state, launch, agent, &options.name, AuditKind::of(declaration));
+    let audit = Audit::open(state, launch.id(), agent, &options.name, AuditKind::of(declaration));
     let mut delivery = delivery(options, launch);
-    let is_required = is_required(options, launch);
-    let shows_failures = shows_failures(options) || is_required;
+    let shows_failures = shows_failures(options) || launch.requires(&options.name);
     let mut remembered = declaration.map(|declaration| {
         let project = project(options);
         let subject = Subject::of(declaration, court(options, project.as_ref(), environment));
         Remembered::new(state, subject, pin_of(declaration, entry.server.tier), !shows_failures)
     });
     let past = remembered.as_mut().map(Remembered::past).unwrap_or_default();
-    let mut spill = SpillFiles::new(state, launch, SpillFiles::are_wanted(declaration, limits));
+    // Whoever is answered from memory may never call it.
+    if past.memory.is_empty() {
+        upstream.prepare();
+    }
+    let mut spill = SpillFiles::new(state, launch.id(), SpillFiles::are_wanted(declaration, limits));
     let engine = Engine {
         relay: Relay::new(policy::of(entry, options, shows_failures, audit.seal())).with_past(past),
         upstream,
@@ -193,20 +204,16 @@ fn shows_failures(options: &cli::Gateway) -> bool {
 }
 
 /// Where it is reported how far the server has come: to its launch, unless it is squire's own client that asks.
-fn delivery(options: &cli::Gateway, launch: Option<&str>) -> Delivery {
-    Delivery::new(options.state.clone(), launch.filter(|_| !options.candid), &options.name)
-}
-
-/// Whether the launch must have it: then nobody answers in its place.
-fn is_required(options: &cli::Gateway, launch: Option<&str>) -> bool {
-    let record = launch.and_then(|id| live_record(&options.state, id));
-    let servers = record.as_ref().and_then(|record| record["servers"].as_array()).map(Vec::as_slice);
-    let own = servers.unwrap_or_default().iter().find(|server| server["name"] == options.name.as_str());
-    own.is_some_and(|server| server["required"] == true)
+fn delivery(options: &cli::Gateway, launch: &Launch) -> Delivery {
+    Delivery::new(options.state.clone(), launch.id().filter(|_| !options.candid), &options.name)
 }
 
 /// The server as the layers declare it now, and the policy. The error says why it does not run.
-fn declared(options: &cli::Gateway, environment: &Environment) -> Result<(Resolved, Policy)> {
+fn declared(
+    options: &cli::Gateway,
+    environment: &Environment,
+    launch: &Launch,
+) -> Result<(Resolved, Policy)> {
     let project = project(options);
     let sources = Sources {
         config: &options.config,
@@ -219,12 +226,10 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<(Resolv
     // An editor that squire does not launch reaches nothing but gateways.
     ensure!(strategy.is_some() || export::format(&options.agent).is_some(), "there is no such agent");
     let speaks = |transport: &Transport| strategy.is_some_and(|strategy| strategy.speaks(transport));
-    let launch = environment.passed_on(LAUNCH_VARIABLE).and_then(|id| id.to_str());
-    let record = launch.and_then(|id| live_record(&options.state, id));
     // The filters of the entry's profiles hold here too, and those of its launch, whoever wrote the entry: launches may
     // share a file. A project's profiles narrow none of the user's servers.
     let mut profiles = options.profiles.clone();
-    profiles.extend(record.iter().flat_map(profiles_of).filter(|name| !options.profiles.contains(name)));
+    profiles.extend(launch.profiles().filter(|name| !options.profiles.contains(name)));
     let of_project = layers.project.iter().flat_map(|project| &project.profiles);
     let declared = |name: &&String| {
         layers.user.profiles.iter().chain(of_project.clone()).any(|profile| profile.name == **name)
@@ -260,7 +265,12 @@ fn declared(options: &cli::Gateway, environment: &Environment) -> Result<(Resolv
         bail!("{}", note.sentence);
     }
     if let Some(declaration) = &entry.declaration {
-        refuse_unrecorded(declaration, options, court, record.as_ref())?;
+        let digest = digest(&Canonical(declaration));
+        if let Err(reason) = launch.has_given(&options.name, &digest)
+            && court.approval(declaration).is_none()
+        {
+            bail!("{reason}; launch again, or in another terminal: squire approve {}", options.name);
+        }
     }
     Ok((entry, layers.policy))
 }
@@ -279,37 +289,6 @@ fn court<'a>(
     environment: &'a Environment,
 ) -> Court<'a> {
     Court { state: &options.state, project, path: environment.passed_on("PATH") }
-}
-
-/// The profiles that a launch records.
-fn profiles_of(record: &Value) -> impl Iterator<Item = String> {
-    let profiles = record["profiles"].as_array().map(Vec::as_slice).unwrap_or_default();
-    profiles.iter().filter_map(|name| name.as_str().map(str::to_owned))
-}
-
-/// Under a live launch only what it was given is served, word for word: what an agent wrote into the user's own file
-/// meanwhile waits for the user's word.
-fn refuse_unrecorded(
-    declaration: &Declaration,
-    options: &cli::Gateway,
-    court: Court<'_>,
-    record: Option<&Value>,
-) -> Result<()> {
-    let Some(record) = record else { return Ok(()) };
-    let digest = digest(&Canonical(declaration));
-    let servers = record["servers"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let recorded = servers.iter().find(|server| server["name"] == options.name.as_str());
-    if recorded.is_some_and(|server| server["digest"] == digest.as_str())
-        || court.approval(declaration).is_some()
-    {
-        return Ok(());
-    }
-    let reason = if recorded.is_some() {
-        "its declaration has changed since this launch began"
-    } else {
-        "it was not there when this launch began"
-    };
-    bail!("{reason}; launch again, or in another terminal: squire approve {}", options.name)
 }
 
 /// The transport, or the one that its reference chooses.

@@ -1,18 +1,18 @@
 //! A server that is a program: started by a warden, spoken to through pipes.
 
 use std::cell::Cell;
-use std::os::fd::OwnedFd;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::rc::Rc;
 use std::task::{Context as Waiting, Poll, ready};
-use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use rustix::process::{Pid, Signal, getpid, kill_process, set_child_subreaper};
+use rustix::process::{Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open, set_child_subreaper};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::unix::pipe;
 use tokio::sync::oneshot;
@@ -21,6 +21,7 @@ use zeroize::Zeroizing;
 
 use super::input::Input;
 use super::lines::{Cutter, LINE_LIMIT, Piece};
+use super::ready::Ready;
 use super::upstream::{FromServer, Upstream};
 use super::{stderr, warden};
 use crate::printable::excerpt;
@@ -43,6 +44,8 @@ pub(super) struct Program<'a> {
     values: Rc<Values>,
     /// What is to run, made anew for each start.
     command: Box<dyn Fn() -> Result<Command> + 'a>,
+    /// A warden that waits for its orders.
+    prepared: Option<Child>,
     running: Option<Running>,
 }
 
@@ -64,6 +67,7 @@ struct Running {
 struct Output {
     pipe: pipe::Receiver,
     cutter: Cutter,
+    /// Always empty: what is in its room is passed on from there.
     buffer: Vec<u8>,
     /// Whoever waits for its end hears of it by this going away.
     _open: oneshot::Sender<()>,
@@ -76,19 +80,26 @@ impl<'a> Program<'a> {
         values: Rc<Values>,
         command: impl Fn() -> Result<Command> + 'a,
     ) -> Self {
-        Self { squire, shown, values, command: Box::new(command), running: None }
+        Self { squire, shown, values, command: Box::new(command), prepared: None, running: None }
     }
 
     fn input(&self) -> Option<&Rc<Input>> {
         self.running.as_ref()?.input.as_ref()
     }
 
-    fn spawn(&self) -> Result<Running> {
-        let orders = warden::orders(&(self.command)()?)?;
+    /// Starts a warden, which waits for its orders.
+    fn warden(&self) -> io::Result<Child> {
+        // What a warden that was killed leaves comes here. Without it a server outlives its warden, and nothing else.
+        let _ = set_child_subreaper(Some(getpid()));
         let mut command = Command::new(&self.squire);
         command.arg("warden").env_clear().process_group(0);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().context("its warden could not be started")?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+    }
+
+    fn spawn(&mut self) -> Result<Running> {
+        let orders = warden::orders(&(self.command)()?)?;
+        let prepared = self.prepared.take().map_or_else(|| self.warden(), Ok);
+        let mut child = prepared.context("its warden could not be started")?;
         let warden = Pid::from_child(&child);
         let (Some(stdin), Some(stdout), Some(err)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
@@ -105,22 +116,22 @@ impl<'a> Program<'a> {
         let tail = spawn_local(stderr::drain(errors, Rc::clone(&self.values)));
         let (open, closed) = oneshot::channel();
         let (tell, ended) = oneshot::channel();
-        let (mut status, is_up) = (wait(child)?, Rc::clone(&is_there));
+        let end_of_warden = pidfd_open(warden, PidfdFlags::empty()).context("its end can't be watched")?;
+        let is_up = Rc::clone(&is_there);
         spawn_local(async move {
             let mut closed = closed;
+            let mut status = pin!(wait(child, end_of_warden, &is_up));
             let status = tokio::select! {
                 status = &mut status => {
-                    is_up.set(false);
                     let _ = tokio::time::timeout(LAST_WORDS, closed).await;
-                    status.ok()
+                    status
                 }
                 // A server that closed its output has nothing more to say.
                 _ = &mut closed => {
                     end(warden, &is_up);
-                    status.await.ok()
+                    status.await
                 }
             };
-            is_up.set(false);
             let words = tokio::time::timeout(LAST_WORDS, tail).await;
             let words = words.ok().and_then(Result::ok).unwrap_or_default();
             let _ = tell.send(obituary(status, &words));
@@ -131,10 +142,13 @@ impl<'a> Program<'a> {
 }
 
 impl Upstream for Program<'_> {
+    /// Where it can't be done now, the start tells why.
+    fn prepare(&mut self) {
+        self.prepared = self.warden().ok();
+    }
+
     fn start(&mut self) -> Option<FromServer> {
         self.stop();
-        // What a warden that was killed leaves comes here. Without it a server outlives its warden, and nothing else.
-        let _ = set_child_subreaper(Some(getpid()));
         let running = self.spawn();
         let outcome = match &running {
             Ok(_) => FromServer::Started,
@@ -197,6 +211,17 @@ impl Upstream for Program<'_> {
     }
 }
 
+impl Drop for Program<'_> {
+    /// A warden without orders has nothing to put in order.
+    fn drop(&mut self) {
+        if let Some(mut prepared) = self.prepared.take() {
+            // An error says that it has ended.
+            let _ = prepared.kill();
+            let _ = prepared.wait();
+        }
+    }
+}
+
 /// Asks the warden to end everything.
 fn end(warden: Pid, is_there: &Cell<bool>) {
     if is_there.get() {
@@ -224,13 +249,13 @@ impl Running {
 
 impl Output {
     fn new(pipe: pipe::Receiver, open: oneshot::Sender<()>) -> Self {
-        Self { pipe, cutter: Cutter::new(LINE_LIMIT), buffer: vec![0; CHUNK], _open: open }
+        Self { pipe, cutter: Cutter::new(LINE_LIMIT), buffer: Vec::with_capacity(CHUNK), _open: open }
     }
 
     /// The lines that the next read ends, if any; nothing once it is closed. A reader that takes less than its buffer
     /// holds does not ask twice.
     fn poll_read(&mut self, context: &mut Waiting<'_>) -> Poll<Option<Vec<Piece>>> {
-        let mut buffer = ReadBuf::new(&mut self.buffer);
+        let mut buffer = ReadBuf::uninit(self.buffer.spare_capacity_mut());
         let outcome = ready!(Pin::new(&mut self.pipe).poll_read(context, &mut buffer));
         if outcome.is_err() || buffer.filled().is_empty() {
             return Poll::Ready(None);
@@ -241,17 +266,20 @@ impl Output {
     }
 }
 
-/// Waits for a child on a thread of its own: the one call that tells of its end by itself.
-fn wait(mut child: Child) -> Result<oneshot::Receiver<ExitStatus>> {
-    let (tell, told) = oneshot::channel();
-    let wait = move || {
-        if let Ok(status) = child.wait() {
-            warden::end_strays();
-            let _ = tell.send(status);
-        }
+/// Waits for the end that a descriptor of a child tells, and for what the child left.
+async fn wait(mut child: Child, end: OwnedFd, is_there: &Cell<bool>) -> Option<ExitStatus> {
+    let told = match Ready::input(end.as_fd()) {
+        Ok(end) => end.has_news().await,
+        Err(error) => Err(error),
     };
-    thread::Builder::new().name("server".into()).spawn(wait).context("its end can't be watched")?;
-    Ok(told)
+    if told.is_err() {
+        // Nobody would hear of its end.
+        let _ = child.kill();
+    }
+    let status = child.wait();
+    is_there.set(false);
+    warden::end_strays().await;
+    status.ok()
 }
 
 /// How a server ended, with its last words.

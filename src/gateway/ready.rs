@@ -10,6 +10,7 @@ use std::future::{pending, poll_fn};
 use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
 
+use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ReadWriteFlags, pwritev2};
 use tokio::io::Interest;
@@ -58,15 +59,18 @@ impl<'a> Ready<'a> {
         Ok(Self { stream, watch, can_say_so })
     }
 
-    /// Reads what is there once something is; 0 at the end. Nothing is lost where it is dropped before that.
-    pub(super) async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    /// Reads what is there once something is, as much as there is room for behind what the buffer has; 0 at the end.
+    /// Nothing is lost where it is dropped before that.
+    pub(super) async fn read(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
         loop {
-            let Some(watch) = &self.watch else { return Ok(rustix::io::read(self.stream, buffer)?) };
+            let Some(watch) = &self.watch else {
+                return Ok(rustix::io::read(self.stream, spare_capacity(buffer))?);
+            };
             // News is good for one read: epoll looks again before it tells, and nobody else reads here.
             let mut news = poll_fn(|context| watch.poll_read_ready(context)).await?;
-            let outcome = rustix::io::read(self.stream, &mut *buffer);
+            let outcome = rustix::io::read(self.stream, spare_capacity(buffer));
             match outcome {
-                Ok(count) if count == buffer.len() && is_now(self.stream, PollFlags::IN) => {}
+                Ok(_) if buffer.len() == buffer.capacity() && is_now(self.stream, PollFlags::IN) => {}
                 Ok(0) => {}
                 _ => news.clear_ready(),
             }
@@ -75,6 +79,14 @@ impl<'a> Ready<'a> {
                 outcome => return Ok(outcome?),
             }
         }
+    }
+
+    /// Waits until there is something to read, or the end.
+    pub(super) async fn has_news(&self) -> io::Result<()> {
+        if let Some(watch) = &self.watch {
+            poll_fn(|context| watch.poll_read_ready(context)).await?.retain_ready();
+        }
+        Ok(())
     }
 
     /// Writes the beginning of `bytes` if that needs no waiting: else the error is `WouldBlock`.
@@ -135,25 +147,33 @@ mod tests {
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test);
     }
 
+    /// What the next read gives, of at most four bytes.
+    async fn next(input: &mut Ready<'_>) -> Option<Vec<u8>> {
+        let mut buffer = Vec::with_capacity(4);
+        assert_eq!(buffer.capacity(), 4);
+        let count = soon(input.read(&mut buffer)).await?.unwrap();
+        assert_eq!(count, buffer.len());
+        Some(buffer)
+    }
+
     /// Reads all that comes by the reader's own steps, and never waits outside them.
     async fn reads(input: &mut Ready<'_>, mut writer: impl Write) {
-        let mut buffer = [0; 4];
-        assert!(soon(input.read(&mut buffer)).await.is_none());
+        assert!(next(input).await.is_none());
         // Exactly what the buffer holds, twice: the second look must not hang.
         for _ in 0..2 {
             writer.write_all(b"abcd").unwrap();
-            assert_eq!(soon(input.read(&mut buffer)).await.unwrap().unwrap(), 4);
-            assert!(soon(input.read(&mut buffer)).await.is_none());
+            assert_eq!(next(input).await.unwrap(), b"abcd");
+            assert!(next(input).await.is_none());
         }
         writer.write_all(b"abcdef").unwrap();
-        assert_eq!(soon(input.read(&mut buffer)).await.unwrap().unwrap(), 4);
-        assert_eq!(soon(input.read(&mut buffer)).await.unwrap().unwrap(), 2);
-        assert!(soon(input.read(&mut buffer)).await.is_none());
+        assert_eq!(next(input).await.unwrap(), b"abcd");
+        assert_eq!(next(input).await.unwrap(), b"ef");
+        assert!(next(input).await.is_none());
         writer.write_all(b"z").unwrap();
         drop(writer);
-        assert_eq!(soon(input.read(&mut buffer)).await.unwrap().unwrap(), 1);
+        assert_eq!(next(input).await.unwrap(), b"z");
         for _ in 0..2 {
-            assert_eq!(soon(input.read(&mut buffer)).await.unwrap().unwrap(), 0);
+            assert_eq!(next(input).await.unwrap(), b"");
         }
     }
 
@@ -211,9 +231,8 @@ mod tests {
             file.write_all(b"abc").unwrap();
             std::io::Seek::rewind(&mut file).unwrap();
             let mut input = Ready::input(file.as_fd()).unwrap();
-            let mut buffer = [0; 8];
-            assert_eq!(input.read(&mut buffer).await.unwrap(), 3);
-            assert_eq!(input.read(&mut buffer).await.unwrap(), 0);
+            assert_eq!(next(&mut input).await.unwrap(), b"abc");
+            assert_eq!(next(&mut input).await.unwrap(), b"");
             assert_eq!(Ready::output(file.as_fd()).unwrap().write(b"d").unwrap(), 1);
         });
     }

@@ -19,6 +19,9 @@ pub(super) enum FromServer {
 
 /// A way to a server.
 pub(super) trait Upstream {
+    /// Does ahead what the first start needs anyway, and what no server notices.
+    fn prepare(&mut self) {}
+
     /// Starts the server, and forgets an earlier one: what that still says counts for nothing. Gives what came of it
     /// where that is known at once; else [`FromServer::Started`] or [`FromServer::Ended`] follows.
     fn start(&mut self) -> Option<FromServer>;

@@ -237,12 +237,12 @@ fn end_all(server: Pid, status: &mut Option<WaitStatus>, signals: &Signals) {
 }
 
 /// Ends, in a gateway, what a warden has left that was killed itself.
-pub(super) fn end_strays() {
+pub(super) async fn end_strays() {
     let until = Instant::now() + LAST;
     while has_children() && Instant::now() < until {
         kill_children();
         while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
-        std::thread::sleep(GLANCE);
+        tokio::time::sleep(GLANCE).await;
     }
 }
 
