@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::Resettable;
-use clap::{Args, CommandFactory, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub use asking::{Call, Probe, Tools};
@@ -50,14 +50,6 @@ pub fn whole() -> clap::Command {
 /// As [`whole`], without the subcommands `help`.
 pub fn whole_without_help() -> clap::Command {
     built(&Cli::command().disable_help_subcommand(true))
-}
-
-/// The words of `squire gateway`, from its own name on, read without building any other subcommand; `None` where
-/// something is to be told about them.
-pub fn gateway(words: &[OsString]) -> Option<Gateway> {
-    let command = Gateway::augment_args(clap::Command::new("gateway"));
-    let read = command.try_get_matches_from(words).ok()?;
-    Gateway::from_arg_matches(&read).ok()
 }
 
 fn built(parsed: &clap::Command) -> clap::Command {

@@ -109,12 +109,6 @@ fn parse(arguments: Vec<OsString>) -> Result<Command, clap::Error> {
     {
         return Ok(Command::Warden);
     }
-    // An agent waits for its gateways. What is wrong with the words of one is told with all the rest.
-    if arguments.get(1).is_some_and(|word| word == "gateway")
-        && let Some(gateway) = cli::gateway(arguments.get(1..).unwrap_or_default())
-    {
-        return Ok(Command::Gateway(gateway));
-    }
     Cli::try_parse_from(&arguments)
         .map(|cli| cli.command)
         .map_err(|error| cli::whole().try_get_matches_from(arguments).err().unwrap_or(error))

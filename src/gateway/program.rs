@@ -98,8 +98,13 @@ impl<'a> Program<'a> {
 
     fn spawn(&mut self) -> Result<Running> {
         let orders = warden::orders(&(self.command)()?)?;
-        let prepared = self.prepared.take().map_or_else(|| self.warden(), Ok);
-        let mut child = prepared.context("its warden could not be started")?;
+        let prepared = self.prepared.take().and_then(|mut warden| match warden.try_wait() {
+            Ok(None) => Some(warden),
+            // Somebody has ended it.
+            _ => None,
+        });
+        let warden = prepared.map_or_else(|| self.warden(), Ok);
+        let mut child = warden.context("its warden could not be started")?;
         let warden = Pid::from_child(&child);
         let (Some(stdin), Some(stdout), Some(err)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())

@@ -273,6 +273,13 @@ impl Conversation {
         pids
     }
 
+    /// The gateway's own children.
+    pub(super) fn children(&self) -> Vec<u64> {
+        let pid = self.child.id();
+        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+        children.split_whitespace().map(|child| child.parse().unwrap()).collect()
+    }
+
     #[track_caller]
     pub(super) fn nothing_is_left(&self) {
         let processes = self.processes();

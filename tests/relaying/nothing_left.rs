@@ -126,3 +126,39 @@ fn after_a_sudden_end_of_the_parent() {
     assert!(conversation.ends().success());
     conversation.nothing_is_left();
 }
+
+/// A gateway that was told nothing yet, and the parent of its server to come, which waits for its orders.
+fn waiting() -> (Conversation, u64) {
+    let conversation = Conversation::start(test());
+    eventually("the parent is there", || !conversation.children().is_empty());
+    let parents = conversation.children();
+    assert_eq!(parents.len(), 1, "{parents:?}");
+    (conversation, parents[0])
+}
+
+#[test]
+fn of_a_parent_without_a_server() {
+    let (mut closed, parent) = waiting();
+    closed.close_stdin();
+    assert!(closed.ends().success());
+    assert!(!lives(parent));
+    assert_eq!(closed.stderr(), "");
+
+    let (killed, parent) = waiting();
+    killed.signal(Signal::KILL);
+    eventually("it goes with its gateway", || !lives(parent));
+    assert_eq!(killed.stderr(), "");
+}
+
+#[test]
+fn another_parent_is_started_for_one_that_was_killed_before_it_had_a_server() {
+    let (mut conversation, parent) = waiting();
+    kill_process(Pid::from_raw(i32::try_from(parent).unwrap()).unwrap(), Signal::KILL).unwrap();
+    eventually("it has ended", || !lives(parent));
+    conversation.begin();
+    conversation.works();
+    assert_eq!(conversation.events("start").len(), 1);
+    conversation.close_stdin();
+    assert!(conversation.ends().success());
+    conversation.nothing_is_left();
+}
