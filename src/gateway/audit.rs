@@ -10,6 +10,7 @@ mod writer;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -35,8 +36,10 @@ pub(crate) use line::on_one_line;
 const LARGEST_ARGUMENTS: usize = 1024 * 1024;
 /// How many entries are kept room for that are noted at once.
 const AT_ONCE: usize = 16;
-/// How much may wait for the disk, in bytes: what comes on top is lost.
+/// How much may wait for the disk, in bytes: of what comes on top the arguments are kept by their digest alone,
 const LARGEST_QUEUE: usize = 8 * 1024 * 1024;
+/// and from here on it is lost.
+const FULL_QUEUE: usize = LARGEST_QUEUE + 1024 * 1024;
 /// How long the end of a gateway waits for the disk.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -69,6 +72,8 @@ pub(crate) struct Audit {
     kind: AuditKind,
     /// The state directory, which has the key, and the server's name.
     source: Option<(PathBuf, String)>,
+    /// Made for the first call: a gateway that is asked nothing leaves nothing.
+    key: Rc<OnceCell<Option<Key>>>,
     /// Begun with the first line: most gateways of a session are asked nothing.
     queue: OnceCell<Option<Queue>>,
     /// What begins it.
@@ -102,23 +107,25 @@ impl Audit {
         let is_on = kind != AuditKind::Off;
         let source = is_on.then(|| (state.to_path_buf(), server.to_owned()));
         let writer = is_on.then(|| Writer::new(state, launch, agent, server));
-        Self { kind, source, queue: OnceCell::new(), writer: Cell::new(writer), noted: RefCell::default() }
+        Self {
+            kind,
+            source,
+            key: Rc::default(),
+            queue: OnceCell::new(),
+            writer: Cell::new(writer),
+            noted: RefCell::default(),
+        }
     }
 
     /// What the relay is to keep of arguments until a call is over.
     pub(crate) fn seal(&self) -> Seal {
-        let (kind, source, key) = (self.kind, self.source.clone(), OnceCell::new());
+        let (kind, source, key) = (self.kind, self.source.clone(), Rc::clone(&self.key));
         Box::new(move |arguments| match kind {
             AuditKind::Off => None,
             AuditKind::Full if arguments.len() <= LARGEST_ARGUMENTS => {
                 Some(Sealed::Text(arguments.to_owned()))
             }
-            AuditKind::Full | AuditKind::Digest => {
-                // Made for the first call: a gateway that is asked nothing leaves nothing.
-                let key =
-                    key.get_or_init(|| source.as_ref().and_then(|(state, server)| key_of(state, server)));
-                key.as_ref().map(|key| Sealed::Digest(key.digest(arguments)))
-            }
+            AuditKind::Full | AuditKind::Digest => digest(&key, source.as_ref(), arguments),
         })
     }
 
@@ -156,7 +163,12 @@ impl Audit {
             began.map_err(|error| self.say(&format!("there is no audit of its calls: {error}"))).ok()
         };
         if let Some(queue) = self.queue.get_or_init(begin) {
-            noted.drain(..).for_each(|entry| queue.push(entry));
+            for mut entry in noted.drain(..) {
+                if !queue.has_room_for(&entry) {
+                    entry.shorten(|arguments| digest(&self.key, self.source.as_ref(), arguments));
+                }
+                queue.push(entry);
+            }
         }
         noted.clear();
         noted.shrink_to(AT_ONCE);
@@ -166,6 +178,16 @@ impl Audit {
         let server = self.source.as_ref().map_or("", |(_, server)| server);
         Output::default().message(&format!("{server}: {what}"));
     }
+}
+
+/// What is kept of arguments that are not kept themselves.
+fn digest(
+    key: &OnceCell<Option<Key>>,
+    source: Option<&(PathBuf, String)>,
+    arguments: &str,
+) -> Option<Sealed> {
+    let key = key.get_or_init(|| source.and_then(|(state, server)| key_of(state, server)));
+    key.as_ref().map(|key| Sealed::Digest(key.digest(arguments)))
 }
 
 /// The key of a state directory. What hinders it is said, and costs the digests alone.
@@ -193,10 +215,14 @@ impl Queue {
         Ok(Self { entries, waiting, lost, ended, writer: thread.thread().clone() })
     }
 
+    fn has_room_for(&self, entry: &Entry) -> bool {
+        self.waiting.load(Ordering::Relaxed) + entry.size() <= LARGEST_QUEUE
+    }
+
     fn push(&self, entry: Entry) {
         let size = entry.size();
         let waited = self.waiting.fetch_add(size, Ordering::Relaxed);
-        if waited + size > LARGEST_QUEUE {
+        if waited + size > FULL_QUEUE {
             self.waiting.fetch_sub(size, Ordering::Relaxed);
             self.lost.fetch_add(1, Ordering::Relaxed);
         } else if self.entries.send(entry).is_err() {

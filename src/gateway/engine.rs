@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result};
-use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use squire_relay::{Action, Learned, Note, Part, Relay, Spill, Time};
 use tokio::net::UnixStream;
 use tokio::task::LocalSet;
@@ -320,6 +320,8 @@ impl Interruptions {
         } else {
             signal_hook::flag::register(SIGINT, Arc::default())?;
         }
+        // A file that may not grow any more fails where it is written, as a full disk does.
+        signal_hook::flag::register(SIGXFSZ, Arc::default())?;
         Ok(Self(UnixStream::from_std(signals::stream(&ends)?)?))
     }
 

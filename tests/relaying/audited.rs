@@ -2,9 +2,11 @@
 
 use std::fs;
 
+use rustix::process::{Resource, Rlimit, prlimit};
 use serde_json::{Value, json};
 
 use super::conversation::{Conversation, puppet};
+use crate::support::eventually;
 
 const WORDS: &str = "w0rds-of-an-argument";
 
@@ -65,4 +67,22 @@ fn all_or_nothing_is_written_where_that_is_declared() {
     assert!(full.iter().all(|line| line["arguments"]["text"] == WORDS), "{full:?}");
     assert_eq!(full.len(), 7);
     assert_eq!(lines("audit = \"off\"\n").1.len(), 0);
+}
+
+/// `ulimit -f`: the system tells by a signal that ends a process, unless that is asked to be told by the call itself.
+#[test]
+fn a_file_that_may_not_grow_costs_lines_and_no_call() {
+    let mut conversation = Conversation::begun(puppet(""));
+    conversation.works();
+    let audit = conversation.test.path("home/.local/state/squire/audit/calls.jsonl");
+    let length = || fs::metadata(&audit).map_or(0, |file| file.len());
+    eventually("the first call is written", || length() > 200);
+    let no_more = Rlimit { current: Some(length()), maximum: None };
+    prlimit(Some(conversation.pid()), Resource::Fsize, no_more).unwrap();
+    conversation.works();
+    eventually("the loss is told", || conversation.stderr().contains("not every call gets into the audit"));
+    conversation.works();
+    conversation.close_stdin();
+    assert!(conversation.ends().success());
+    conversation.nothing_is_left();
 }

@@ -219,8 +219,12 @@ impl Conversation {
         fs::read_to_string(self.test.path("stderr")).unwrap()
     }
 
+    pub(super) fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
     pub(super) fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).unwrap();
+        kill_process(self.pid(), signal).unwrap();
     }
 
     /// Closes stdin, and leaves the gateway alone.

@@ -36,6 +36,15 @@ impl Entry {
         };
         words + size_of::<Self>()
     }
+
+    /// Puts a digest, where there is one, in the place of arguments.
+    pub(super) fn shorten(&mut self, digest: impl Fn(&str) -> Option<Sealed>) {
+        if let What::Call(call) = &mut self.what
+            && let Some(Sealed::Text(arguments)) = &call.arguments
+        {
+            call.arguments = digest(arguments);
+        }
+    }
 }
 
 /// Whose gateway it is.

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::rc::Rc;
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -27,8 +26,17 @@ fn open(state: &TempDir, kind: AuditKind) -> Audit {
 fn turning(state: &TempDir, server: &str, largest_file: u64) -> Audit {
     let mut writer = Writer::new(state.path(), None, "claude", server);
     writer.largest_file = largest_file;
-    let (queue, writer, noted) = (OnceCell::new(), Cell::new(Some(writer)), RefCell::default());
-    Audit { kind: AuditKind::Digest, source: None, queue, writer, noted }
+    let (queue, writer) = (OnceCell::new(), Cell::new(Some(writer)));
+    of_queue(AuditKind::Digest, None, queue, writer)
+}
+
+fn of_queue(
+    kind: AuditKind,
+    source: Option<(PathBuf, String)>,
+    queue: OnceCell<Option<Queue>>,
+    writer: Cell<Option<Writer>>,
+) -> Audit {
+    Audit { kind, source, key: Rc::default(), queue, writer, noted: RefCell::default() }
 }
 
 fn call(tool: &str, arguments: Option<Sealed>) -> Call {
@@ -284,21 +292,43 @@ fn half_a_line_spoils_no_other() {
 
 /// What waits is bounded: a disk that hangs takes no memory without end.
 #[test]
-fn too_much_that_waits_is_dropped() {
-    let (entries, _never_read) = channel();
+fn of_too_much_that_waits_the_arguments_go_first_and_then_the_lines() {
+    let state = state();
+    let (entries, never_read) = channel();
     let (_alive, ended) = channel();
     let (waiting, lost) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let queue = Queue { entries, waiting, lost, ended, writer: thread::current() };
+    let source = Some((state.path().to_path_buf(), "docs".to_owned()));
+    let audit = of_queue(AuditKind::Full, source, Some(queue).into(), Cell::default());
+    let arguments = format!("\"{}\"", "x".repeat(LARGEST_ARGUMENTS - 2));
     for _ in 0..20 {
-        let arguments = Sealed::Text("x".repeat(LARGEST_ARGUMENTS));
-        queue.push(Entry { time: SystemTime::now(), what: What::Call(call("a", Some(arguments))) });
+        audit.record(call("a", audit.seal()(&arguments)));
+        audit.hand_over();
     }
-    assert_eq!(queue.lost.load(Ordering::Relaxed), 13);
-    assert!(queue.waiting.load(Ordering::Relaxed) <= LARGEST_QUEUE);
+    let digest = digest(&audit.key, audit.source.as_ref(), &arguments);
+    let kept: Vec<bool> = never_read
+        .try_iter()
+        .map(|entry: Entry| match entry.what {
+            What::Call(Call { arguments: Some(Sealed::Text(text)), .. }) => text == arguments,
+            What::Call(call) => {
+                assert_eq!(call.arguments, digest);
+                false
+            }
+            What::Event(..) => panic!("nothing happened"),
+        })
+        .collect();
+    assert_eq!((kept.iter().filter(|kept| **kept).count(), kept.len()), (7, 20));
+    let queue = audit.queue.get().unwrap().as_ref().unwrap();
+    assert_eq!(queue.lost.load(Ordering::Relaxed), 0);
+    for _ in 0..20_000 {
+        audit.record(call(&"t".repeat(100), None));
+        audit.hand_over();
+    }
+    let lost = queue.lost.load(Ordering::Relaxed);
+    assert!((10_000..20_000).contains(&lost), "{lost}");
+    assert!((LARGEST_QUEUE..=FULL_QUEUE).contains(&queue.waiting.load(Ordering::Relaxed)));
     // Nor does the end wait longer than it may.
     let begin = Instant::now();
-    let queue = Some(queue).into();
-    let (writer, noted) = (Cell::default(), RefCell::default());
-    drop(Audit { kind: AuditKind::Digest, source: None, queue, writer, noted });
+    drop(audit);
     assert!((PATIENCE..2 * PATIENCE).contains(&begin.elapsed()));
 }
