@@ -109,6 +109,27 @@ fn a_state_directory_that_nothing_can_be_written_into_is_a_finding() {
     }
 }
 
+/// Whatever lies in the place of one of its directories, what is kept there is not written in silence.
+#[test]
+fn a_directory_of_its_own_that_nothing_can_be_written_into_is_a_finding() {
+    let finding = |test: Test| {
+        let findings = doctor(&test, 1)["findings"].take();
+        assert_eq!(findings.as_array().unwrap().len(), 1, "{findings}");
+        assert_eq!(findings[0]["code"], "state-unwritable");
+        findings[0]["sentence"].as_str().unwrap().to_owned()
+    };
+    let audit = format!("{STATE}/audit");
+    let nothing = format!("nothing can be written into <T>/{audit}: <T>/{audit}");
+    let open = |mode| test().write(&format!("{audit}/calls.jsonl"), "").mode(&audit, mode);
+    assert_eq!(finding(test().write(&audit, "")), format!("{nothing} is no directory of its own"));
+    assert_eq!(finding(open(0o777)), format!("{nothing} is not ours alone to write"));
+    if !rustix::process::geteuid().is_root() {
+        let refused = "Permission denied (os error 13)";
+        assert_eq!(finding(open(0o500)), format!("nothing can be written into <T>/{audit}: {refused}"));
+    }
+    assert_eq!(doctor(&open(0o700), 0)["findings"], json!([]));
+}
+
 #[test]
 fn b29_what_runs_and_what_was_put_back_is_told() {
     let test = test();

@@ -128,3 +128,17 @@ fn old_launches_are_forgotten_with_their_reports() {
     let reports = run.all_files_below("home/.local/state/squire/deliveries").len();
     assert!((kept..=60).contains(&reports), "{reports}");
 }
+
+#[test]
+fn a_record_that_can_not_be_read_is_named_and_the_others_are_told() {
+    let test = Test::new().config(SERVERS);
+    test.clone().args(["launch", "inspect"]).any_stdout().any_stderr().code(1);
+    let name = "0123456789abcdef0123456789abcdef.json";
+    let path = format!("home/.local/state/squire/past/{name}");
+    let told = test.write(&path, "{").args(["status", "--json"]).any_stdout().any_stderr().success();
+    let launches: Value = serde_json::from_str(&told.stdout).unwrap();
+    assert_eq!(launches["launches"].as_array().unwrap().len(), 1);
+    let reason = "the record of a launch can't be read: EOF while parsing an object at line 1 column 1";
+    let shown = "home/.local/state/squire/past/<private>.json";
+    assert_eq!(told.stderr, format!("squire: <T>/{shown}: {reason}\n"));
+}

@@ -83,6 +83,18 @@ fn examine(directories: &Directories, environment: &Environment, output: Output)
             ),
             help: "make room or give yourself the right, or set SQUIRE_STATE_DIR to another place".into(),
         });
+    } else {
+        findings.extend(runner::state_directories(&directories.state).filter_map(|directory| {
+            let hindrance = files::hindrance_of_ours(&directory)?;
+            Some(Finding {
+                code: "state-unwritable",
+                sentence: format!("nothing can be written into {}: {hindrance}", directory.display()),
+                help: format!(
+                    "make it your own directory (chmod 700), or move it away: mv {0} {0}.old",
+                    directory.display()
+                ),
+            })
+        }));
     }
     // What could be settled is settled first, as by every command; what could not be is found below.
     super::settle(environment, output);

@@ -26,7 +26,10 @@ pub fn run(options: &cli::Status, environment: &Environment) -> Result<Exit> {
     let output = Output::default();
     let directories = Directories::find(environment)?;
     refuse_foreign_here(&directories, environment)?;
-    let mut launches = remembered(&directories.state);
+    let (mut launches, unreadable) = remembered(&directories.state);
+    for sentence in unreadable {
+        output.message(&sentence);
+    }
     if let Some(id) = &options.launch {
         launches.retain(|launch| launch.id.starts_with(id.as_str()));
         match launches.len() {

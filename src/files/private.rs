@@ -11,7 +11,8 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::{
-    AGENT_LIMIT, DIRECTORY, READ, is_ours, other, read_regular, sync_directory, unless_gone, write_new,
+    AGENT_LIMIT, DIRECTORY, READ, hindrance, is_ours, other, read_regular, sync_directory, unless_gone,
+    write_new,
 };
 
 /// Longer than one call takes to write a few lines.
@@ -71,6 +72,22 @@ pub(super) fn private_base(base: &Path) -> io::Result<OwnedFd> {
         }
         opened => opened,
     };
+    ours_alone(base, opened)
+}
+
+/// Why nothing would be written into a directory of our own that is there: what [`private_base`] refuses, and what
+/// [`hindrance`] finds.
+pub fn hindrance_of_ours(directory: &Path) -> Option<String> {
+    match rustix::fs::open(directory, DIRECTORY | OFlags::NOFOLLOW, Mode::empty()) {
+        Err(Errno::NOENT) => None,
+        opened => match ours_alone(directory, opened) {
+            Ok(_) => hindrance(directory),
+            Err(error) => Some(error.to_string()),
+        },
+    }
+}
+
+fn ours_alone(base: &Path, opened: rustix::io::Result<OwnedFd>) -> io::Result<OwnedFd> {
     let handle = opened.map_err(|error| match error {
         Errno::LOOP | Errno::NOTDIR => other(format!("{} is no directory of its own", base.display())),
         error => error.into(),

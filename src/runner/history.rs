@@ -3,6 +3,7 @@
 //! Both are files of the state directory that bear the launch's id. The newest records of launches that are over stay,
 //! for `squire status`; the rest go, and their reports with them.
 
+use std::fmt::Display;
 use std::io;
 use std::path::Path;
 
@@ -63,31 +64,40 @@ fn reports(state: &Path, launch: &str) -> Vec<Report> {
     bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
 }
 
-/// The launches that run and those that are remembered, the newest first.
-pub(crate) fn remembered(state: &Path) -> Vec<Remembered> {
-    let now = Now::look();
-    let mut launches: Vec<Remembered> = [record::directory(state), state.join(PAST)]
-        .iter()
-        .flat_map(|directory| ids_in(directory).into_iter().map(|id| (directory.clone(), id)))
-        .filter_map(|(directory, id)| read(state, &directory, id, &now))
-        .collect();
+/// The launches that run and those that are remembered, the newest first, and what can't be read of them.
+pub(crate) fn remembered(state: &Path) -> (Vec<Remembered>, Vec<String>) {
+    let (now, mut launches, mut unreadable) = (Now::look(), Vec::new(), Vec::new());
+    for directory in [record::directory(state), state.join(PAST)] {
+        for id in ids_in(&directory) {
+            match read(state, &directory, id, &now) {
+                Ok(launch) => launches.extend(launch),
+                Err(reason) => unreadable.push(reason),
+            }
+        }
+    }
     launches.sort_by(|one, other| (other.began, &other.id).cmp(&(one.began, &one.id)));
     launches.dedup_by(|one, other| one.id == other.id);
-    launches
+    (launches, unreadable)
 }
 
-/// A launch that runs.
+/// A launch that runs, or is about to end.
 pub(crate) fn find(state: &Path, id: &str) -> Option<Remembered> {
-    is_id(id).then(|| read(state, &record::directory(state), id.to_owned(), &Now::look())).flatten()
+    let read = is_id(id).then(|| read(state, &record::directory(state), id.to_owned(), &Now::look()));
+    read.and_then(Result::ok).flatten()
 }
 
-fn read(state: &Path, directory: &Path, id: String, now: &Now) -> Option<Remembered> {
-    let bytes = files::read_private(&directory.join(format!("{id}.json"))).ok().flatten()?;
-    let Record { agent, time, owner, servers } = serde_json::from_slice(&bytes).ok()?;
+/// One that another command has put away meanwhile is none; the error names the file.
+fn read(state: &Path, directory: &Path, id: String, now: &Now) -> Result<Option<Remembered>, String> {
+    let path = directory.join(format!("{id}.json"));
+    let failed =
+        |reason: &dyn Display| format!("{}: the record of a launch can't be read: {reason}", path.display());
+    let Some(bytes) = files::read_private(&path).map_err(|error| failed(&error))? else { return Ok(None) };
+    let Record { agent, time, owner, servers } =
+        serde_json::from_slice(&bytes).map_err(|error| failed(&error))?;
     let process = owner.is_alive(now).then_some(owner.pid);
     let reports = reports(state, &id);
     let servers = servers.iter().map(|server| Chain::of(server, time, &reports)).collect();
-    Some(Remembered { id, agent, began: time, process, servers })
+    Ok(Some(Remembered { id, agent, began: time, process, servers }))
 }
 
 /// Keeps the record of a launch that is over.

@@ -39,6 +39,24 @@ pub fn settle(state: &Path, output: Output) -> bool {
     done
 }
 
+/// The directories of the state directory, as far as they are made.
+pub fn state_directories(state: &Path) -> impl Iterator<Item = PathBuf> {
+    let names = [
+        "launches",
+        history::PAST,
+        history::REPORTS,
+        "merges",
+        "private",
+        "approvals",
+        ENABLED,
+        pins::DIRECTORY,
+        memory::DIRECTORY,
+        spilled::DIRECTORY,
+        audit::DIRECTORY,
+    ];
+    names.into_iter().map(|name| state.join(name))
+}
+
 /// Removes squire's whole state, file by file and each directory only when it is empty; gives what is gone. Refused
 /// while a launch runs, or while a project's file waits to be put right.
 pub fn remove_state(state: &Path) -> Result<Vec<PathBuf>> {
@@ -62,20 +80,7 @@ pub fn remove_state(state: &Path) -> Result<Vec<PathBuf>> {
         }
     }
     let mut gone = Vec::new();
-    let directories = [
-        "launches",
-        history::PAST,
-        history::REPORTS,
-        "merges",
-        "private",
-        "approvals",
-        ENABLED,
-        pins::DIRECTORY,
-        memory::DIRECTORY,
-        spilled::DIRECTORY,
-        audit::DIRECTORY,
-    ];
-    for directory in directories.map(|name| state.join(name)) {
+    for directory in state_directories(state) {
         remove_files_below(&directory, &mut gone)?;
     }
     for name in [TRUST_LOG, audit::KEY_FILE] {

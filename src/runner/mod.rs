@@ -29,7 +29,7 @@ use squire_strategies::{Argument, LAUNCH_VARIABLE, Program, Route, json_edit};
 
 pub use contents::{elsewhere, fetch, fetch_elsewhere};
 pub(crate) use history::{Remembered, find as find_launch, remembered, report};
-pub use leftovers::{remove_state, settle};
+pub use leftovers::{remove_state, settle, state_directories};
 pub use merge::{Journal, Surveyed, as_the_user_has_it, forget, survey};
 pub use program::{Boundaries, NotRunnable, first_on, look_up};
 pub(crate) use record::is_id;
@@ -156,8 +156,8 @@ fn lacking(surroundings: Surroundings<'_>, staged: &Staged) -> Vec<Chain> {
     let Some(id) = staged.launch_id().filter(|_| !surroundings.required.is_empty()) else {
         return Vec::new();
     };
-    let launches = remembered(&surroundings.directories.state);
-    let servers = launches.into_iter().filter(|launch| launch.id == id).flat_map(|launch| launch.servers);
+    let launch = find_launch(&surroundings.directories.state, id);
+    let servers = launch.into_iter().flat_map(|launch| launch.servers);
     let is_lacking = |chain: &Chain| {
         surroundings.required.contains(&chain.name)
             && chain.route != Route::Direct.as_str()
