@@ -5,7 +5,7 @@ use std::rc::Rc;
 use anyhow::{Result, anyhow};
 use serde_json::json;
 use squire_strategies::export::{Bearing, Document, Exported, FORMATS, Format, Gateways, Tools, format};
-use squire_strategies::{Code, Gateway, Name, Note, ResolvedServer, Route, Transport};
+use squire_strategies::{Gateway, Name, Note, ResolvedServer, Route, Transport};
 
 use super::Surroundings;
 use crate::cli;
@@ -15,9 +15,7 @@ use crate::exit::Exit;
 use crate::files;
 use crate::output::Output;
 use crate::report;
-use crate::resolve::{
-    Resolution, Resolved, Selection, UnknownSelection, everything, resolve, strategy, unknown_name,
-};
+use crate::resolve::{Resolution, Resolved, Selection, UnknownSelection, resolve, strategy, unknown_name};
 use crate::secrets::Source;
 
 /// What the gateway of a server keeps, and an agent that reaches it by itself does not.
@@ -91,12 +89,13 @@ fn resolved(surroundings: &Surroundings, options: &cli::Export, format: &Format)
     let mut resolution = resolve(&surroundings.layers, &surroundings.standings, &selection, &speaks)?;
     resolution.notes.extend(surroundings.approval_notes.iter().cloned());
     if resolution.profiles.is_empty() && options.servers.is_empty() {
-        let is_meant = |entry: &Resolved| entry.server.name.as_str() != Name::SQUIRE;
-        resolution.entries.retain(is_meant);
+        let is_meant = |name: &Name| name.as_str() != Name::SQUIRE;
+        resolution.entries.retain(|entry| is_meant(&entry.server.name));
         // A launch says nothing of what is switched off, and comes again; a file that lacks it stays.
-        let all = everything(&surroundings.layers, &surroundings.standings, &speaks)?.entries;
-        let left_out = all.into_iter().filter(is_meant).filter_map(|entry| entry.left_out);
-        resolution.notes.extend(left_out.filter(|note| note.code == Code::Disabled));
+        let switched_off = std::mem::take(&mut resolution.switched_off);
+        resolution
+            .notes
+            .extend(switched_off.into_iter().filter(|note| note.server.as_ref().is_some_and(is_meant)));
     }
     for entry in resolution.entries.iter_mut().filter(|entry| entry.left_out.is_none()) {
         Rc::make_mut(&mut entry.server).secret_variables =

@@ -16,7 +16,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open,
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::unix::pipe;
 use tokio::sync::oneshot;
-use tokio::task::spawn_local;
+use tokio::task::{spawn_blocking, spawn_local};
 use zeroize::Zeroizing;
 
 use super::input::Input;
@@ -121,8 +121,7 @@ impl<'a> Program<'a> {
         let tail = spawn_local(stderr::drain(errors, Rc::clone(&self.values)));
         let (open, closed) = oneshot::channel();
         let (tell, ended) = oneshot::channel();
-        let end_of_warden = pidfd_open(warden, PidfdFlags::empty()).context("its end can't be watched")?;
-        let is_up = Rc::clone(&is_there);
+        let (end_of_warden, is_up) = (pidfd_open(warden, PidfdFlags::empty()).ok(), Rc::clone(&is_there));
         spawn_local(async move {
             let mut closed = closed;
             let mut status = pin!(wait(child, end_of_warden, &is_up));
@@ -271,17 +270,15 @@ impl Output {
     }
 }
 
-/// Waits for the end that a descriptor of a child tells, and for what the child left.
-async fn wait(mut child: Child, end: OwnedFd, is_there: &Cell<bool>) -> Option<ExitStatus> {
-    let told = match Ready::input(end.as_fd()) {
-        Ok(end) => end.has_news().await,
-        Err(error) => Err(error),
+/// Waits for a child's end, which a descriptor of it tells, and for what it left. Where the system has no such thing, or
+/// a sandbox does not let it be had, a thread waits.
+async fn wait(mut child: Child, end: Option<OwnedFd>, is_there: &Cell<bool>) -> Option<ExitStatus> {
+    let end = end.as_ref().and_then(|end| Ready::input(end.as_fd()).ok());
+    let is_told = match end {
+        Some(end) => end.has_news().await.is_ok(),
+        None => false,
     };
-    if told.is_err() {
-        // Nobody would hear of its end.
-        let _ = child.kill();
-    }
-    let status = child.wait();
+    let status = if is_told { child.wait() } else { spawn_blocking(move || child.wait()).await.ok()? };
     is_there.set(false);
     warden::end_strays().await;
     status.ok()
@@ -295,4 +292,29 @@ fn obituary(status: Option<ExitStatus>, words: &str) -> String {
         Some((None, None)) | None => "it ended".into(),
     };
     if words.is_empty() { how } else { format!("{how}: {words}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_childs_end_is_heard_of_in_either_way() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        for has_descriptor in [true, false] {
+            let child = Command::new("sh").args(["-c", "read line; exit 7"]).stdin(Stdio::piped()).spawn();
+            let mut child = child.unwrap();
+            let (stdin, is_there) = (child.stdin.take(), Cell::new(true));
+            let end =
+                has_descriptor.then(|| pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).unwrap());
+            let status = runtime.block_on(async {
+                let mut status = pin!(wait(child, end, &is_there));
+                let early = tokio::time::timeout(Duration::from_millis(50), &mut status).await;
+                assert!(early.is_err() && is_there.get());
+                drop(stdin);
+                status.await
+            });
+            assert_eq!((status.unwrap().code(), is_there.get()), (Some(7), false));
+        }
+    }
 }

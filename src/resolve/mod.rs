@@ -103,6 +103,8 @@ pub struct Resolution {
     pub entries: Vec<Resolved>,
     /// What is said of no single server.
     pub notes: Vec<Note>,
+    /// What their own declaration switches off, where nothing selects: no news to whoever wrote it.
+    pub switched_off: Vec<Note>,
     /// The profiles that selected and narrowed, those included that apply without being named.
     pub profiles: Vec<String>,
     /// Servers without which there is no launch; `all` means every selected one.

@@ -51,6 +51,7 @@ pub(super) fn select(
     let settings = selection.agent.as_deref().and_then(|agent| settings(layers, agent));
     let mut unknown = Vec::new();
     let mut selected = Selected { all: &all, ..Selected::default() };
+    let mut switched_off = Vec::new();
     let mut profiles = selection.profiles.clone();
     for name in &selection.profiles {
         if let Some(profile) = find(of_user, name) {
@@ -95,10 +96,12 @@ pub(super) fn select(
             profiles.push(profile.name.clone());
             selected.add_profile(profile, of_user, false);
         } else {
-            // What its own declaration switches off is no news at each launch.
-            let disabled =
-                |entry: &Resolved| entry.left_out.as_ref().is_some_and(|note| note.code == Code::Disabled);
-            selected.indexes = (0..all.len()).filter(|index| !disabled(&all[*index])).collect();
+            for (index, entry) in all.iter().enumerate() {
+                match &entry.left_out {
+                    Some(note) if note.code == Code::Disabled => switched_off.push(note.clone()),
+                    _ => selected.indexes.push(index),
+                }
+            }
         }
     }
     let by_agent = settings.map(|settings| settings.tools.as_slice()).unwrap_or_default();
@@ -116,7 +119,16 @@ pub(super) fn select(
         ))
     });
     let entries = selected.collect();
-    Ok(Resolution { entries, notes, profiles, require, strict, strict_origin, ..Resolution::default() })
+    Ok(Resolution {
+        entries,
+        notes,
+        switched_off,
+        profiles,
+        require,
+        strict,
+        strict_origin,
+        ..Resolution::default()
+    })
 }
 
 /// What the user sets for an agent.
