@@ -25,6 +25,8 @@ pub(crate) enum State {
     Waiting(Time),
     /// It has failed too often.
     Failed,
+    /// It may not be started: the next request asks again whether it may.
+    Refused,
 }
 
 /// The server's life.
@@ -88,6 +90,12 @@ impl Supervision {
         };
     }
 
+    /// Notes that it may not be started: that is no failure of its own.
+    pub(crate) fn refused(&mut self, reason: String) {
+        self.reason = reason;
+        self.state = if self.is_over { State::Failed } else { State::Refused };
+    }
+
     /// What is so, behind the server's name.
     pub(crate) fn situation(&self, now: Time) -> String {
         let reason = &self.reason;
@@ -102,9 +110,12 @@ impl Supervision {
                 let seconds = until.saturating_sub(now).div_ceil(1000);
                 alloc::format!("{reason}; it is started again in {seconds} s")
             }
-            State::Idle | State::Starting | State::Returning | State::Up | State::Stopping(_) => {
-                reason.clone()
-            }
+            State::Idle
+            | State::Starting
+            | State::Returning
+            | State::Up
+            | State::Stopping(_)
+            | State::Refused => reason.clone(),
         }
     }
 }

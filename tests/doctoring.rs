@@ -131,6 +131,82 @@ fn a_directory_of_its_own_that_nothing_can_be_written_into_is_a_finding() {
 }
 
 #[test]
+fn records_that_can_not_be_used_are_findings() {
+    let past = format!("{STATE}/past/0123456789abcdef0123456789abcdef.json");
+    let told = doctor(
+        &test()
+            .write(&format!("{STATE}/audit.key"), "short")
+            .mode(&format!("{STATE}/audit.key"), 0o600)
+            .write(&format!("{STATE}/audit/calls.jsonl/in-the-way"), "")
+            .write(&past, "{"),
+        1,
+    );
+    let findings: Vec<[&str; 2]> = told["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| ["code", "sentence"].map(|key| finding[key].as_str().unwrap()))
+        .collect();
+    let audit =
+        |file: &str, reason: &str| format!("<T>/{STATE}/{file}: {reason}; the audit lacks what it is for");
+    let (lines, key) = ("it is no regular file", "it is no key of 32 bytes");
+    assert_eq!(
+        findings,
+        [
+            ["audit-unusable", &audit("audit/calls.jsonl", lines)],
+            ["audit-unusable", &audit("audit.key", key)],
+            [
+                "launch-unreadable",
+                &format!(
+                    "<T>/{STATE}/past/<private>.json: the record of a launch can't be read: EOF while parsing an object \
+                     at line 1 column 1"
+                )
+            ],
+        ]
+    );
+}
+
+/// What squire did not make is not squire's to empty.
+#[test]
+fn clean_all_follows_no_link_out_of_the_state_directory() {
+    for name in [
+        "audit",
+        "spill",
+        "tools",
+        "answers",
+        "past",
+        "enabled",
+        "private",
+        "launches",
+        "deliveries",
+        "approvals",
+    ] {
+        let test = test().write("mine/thesis.txt", "important");
+        let mine = test.path("mine");
+        let test = test.link(mine, &format!("{STATE}/{name}"));
+        let told = test.clone().args(["clean", "--all"]).any_stdout().any_stderr().code(1);
+        let sentence = format!("nothing was removed: <T>/{STATE}/{name} is no directory of squire's");
+        assert!(told.stderr.contains(&sentence), "{}", told.stderr);
+        assert_eq!(fs::read_to_string(test.path("mine/thesis.txt")).unwrap(), "important", "{name}");
+    }
+}
+
+/// A state directory that lies elsewhere, behind a link.
+#[test]
+fn a_state_directory_behind_a_link_is_used_and_cleaned() {
+    let test = test().write("elsewhere/.keep", "").mode("elsewhere", 0o700);
+    let elsewhere = test.path("elsewhere");
+    let test = test.link(elsewhere, STATE);
+    test.clone().args(["call", "db", "echo", "text=hi"]).any_stdout().success();
+    let lines = fs::read_to_string(test.path("elsewhere/audit/calls.jsonl")).unwrap();
+    assert!(lines.contains("\"arguments_digest\":\"hmac-sha256:"), "{lines}");
+    assert_eq!(doctor(&test, 0)["findings"], json!([]));
+    let told = test.clone().args(["clean", "--all"]).any_stdout().success();
+    assert!(told.stdout.contains("audit.key"), "{}", told.stdout);
+    assert!(!test.path("elsewhere/audit").exists());
+}
+
+#[test]
 fn b29_what_runs_and_what_was_put_back_is_told() {
     let test = test();
     let running = launch(&test);
@@ -208,6 +284,7 @@ fn what_gateways_wrote_is_counted_settled_and_cleaned() {
     let test = test()
         .write(&format!("{STATE}/audit/calls.jsonl"), "")
         .write(&format!("{STATE}/audit.key"), [7; 32])
+        .mode(&format!("{STATE}/audit.key"), 0o600)
         .write(&format!("{STATE}/spill/no-launch/old.json"), "[1,2]")
         .write(&format!("{STATE}/spill/no-launch/young.json"), "[1,2,3]");
     let test = ["", "/audit", "/spill", "/spill/no-launch"]

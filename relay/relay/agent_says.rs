@@ -234,7 +234,7 @@ impl Relay {
 
     /// Gives a request to the server, now or once it is there.
     fn pass_on(&mut self, id: String, key: Key, asking: Asking, line: Vec<u8>, now: Time) {
-        if matches!(self.life.state, State::Idle) {
+        if matches!(self.life.state, State::Idle | State::Refused) {
             self.life.state = State::Starting;
             self.act(Action::Start);
         }
@@ -300,7 +300,7 @@ impl Relay {
             State::Up => self.act(Action::ToServer(line)),
             // What the session begins with is brought back by itself, and what was asked of a server that ended is answered.
             _ if cancelled.is_some() || is_initialized && !self.hello_is_held() => {}
-            State::Idle | State::Failed => self.not_told(1),
+            State::Idle | State::Failed | State::Refused => self.not_told(1),
             _ if self.held.len() >= HELD_LINES || self.held_bytes() + line.len() > HELD_BYTES => {
                 self.not_told(1);
             }

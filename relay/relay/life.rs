@@ -167,14 +167,26 @@ impl Relay {
                 }
             }
         }
-        // What was not sent yet may wait a little, but never the first word.
+        self.answer_unsent(now);
+        self.done()
+    }
+
+    /// The server may not be started now; `reason` follows its name in a sentence. The next request asks again.
+    pub fn refused(&mut self, reason: &str, now: Time) -> Vec<Action> {
+        self.life.refused(reason.to_string());
+        self.answer_unsent(now);
+        self.done()
+    }
+
+    /// Answers what waits for a server that does not come soon. It may wait a little, but never the first word.
+    fn answer_unsent(&mut self, now: Time) {
         let is_long = match self.life.state {
             State::Waiting(until) => until.saturating_sub(now) > PATIENCE,
             _ => true,
         };
         let gives_up = |pending: &Pending| !pending.is_sent && (is_long || pending.kind == Kind::Initialize);
         let listens = |pending: &Pending| matches!(pending.kind, Kind::Listen(_));
-        let is_failed = self.life.state == State::Failed;
+        let is_failed = matches!(self.life.state, State::Failed | State::Refused);
         for (key, pending) in
             self.requests.drain(|pending| gives_up(pending) && (is_failed || !listens(pending)))
         {
@@ -188,12 +200,21 @@ impl Relay {
                 self.not_told(count);
             }
         }
+    }
+
+    /// The agent has said all: the server is not started again, and what waits for that is answered.
+    pub fn said_all(&mut self, now: Time) -> Vec<Action> {
+        self.life.over();
+        if matches!(self.life.state, State::Waiting(_)) {
+            self.life.state = State::Failed;
+            self.answer_unsent(now);
+        }
         self.done()
     }
 
-    /// The agent has said all: the server is not started again.
-    pub fn said_all(&mut self) {
-        self.life.over();
+    /// Why the server is not there, behind its name in a sentence.
+    pub fn reason(&self) -> &str {
+        &self.life.reason
     }
 
     /// The user wants a server that has failed for good to be tried again: the next request starts it.

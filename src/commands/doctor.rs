@@ -19,6 +19,7 @@ use crate::config::Directories;
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::files;
+use crate::gateway::audit;
 use crate::output::Output;
 use crate::printable::printable;
 use crate::runner::{self, AgentProgram, Running, Spilled, Surveyed};
@@ -96,6 +97,7 @@ fn examine(directories: &Directories, environment: &Environment, output: Output)
             })
         }));
     }
+    findings.extend(records(&directories.state));
     // What could be settled is settled first, as by every command; what could not be is found below.
     super::settle(environment, output);
     let files = runner::survey(&directories.state);
@@ -105,6 +107,23 @@ fn examine(directories: &Directories, environment: &Environment, output: Output)
     let running = runner::running(&directories[1].1);
     let spilled = runner::spilled(&directories[1].1);
     Health { agents, directories, running, files, approvals, spilled, findings }
+}
+
+/// What is kept and can't be read, or added to.
+fn records(state: &Path) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, reason) in audit::hindrances(state) {
+        findings.push(Finding {
+            code: "audit-unusable",
+            sentence: format!("{}: {reason}; the audit lacks what it is for", path.display()),
+            help: format!("look at it, then move it away: mv {0} {0}.old", path.display()),
+        });
+    }
+    for sentence in runner::unreadable_launches(state) {
+        let help = "squire status can't tell of it; look at it, then remove it".into();
+        findings.push(Finding { code: "launch-unreadable", sentence, help });
+    }
+    findings
 }
 
 fn of_file(surveyed: &Surveyed) -> Option<Finding> {

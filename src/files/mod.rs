@@ -30,8 +30,9 @@ use beneath::open_beneath;
 pub use growing::Growing;
 pub use lock::Lock;
 pub use private::{
-    PrivateDirectory, append_private, hindrance_of_ours, is_private, move_between, move_private,
-    read_private, remove_empty, remove_left_behind, remove_private, write_lasting, write_private,
+    PrivateDirectory, append_private, hindrance_of_ours, is_directory, is_private, move_between,
+    move_private, read_private, remove_empty, remove_left_behind, remove_private, write_lasting,
+    write_private,
 };
 pub use project_file::{Held, Identity, ProjectFile};
 pub use results::Results;

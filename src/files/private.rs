@@ -129,6 +129,12 @@ pub fn remove_left_behind(directory: &Path, names: &[&str]) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether a directory of ours lies there itself, and no link to one.
+pub fn is_directory(path: &Path) -> bool {
+    rustix::fs::lstat(path)
+        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory && is_ours(&stat))
+}
+
 /// Whether a directory is ours and nobody else can enter it.
 pub fn is_private(path: &Path) -> bool {
     rustix::fs::lstat(path).is_ok_and(|stat| {

@@ -20,6 +20,6 @@ pub(crate) fn try_again(state: &Path, server: &str) -> io::Result<()> {
 /// Whether that was wanted after this time.
 pub(super) fn is_wanted(state: &Path, server: &str, after: SystemTime) -> bool {
     let mark = files::length_and_time(&state.join(DIRECTORY).join(server));
-    // The clock of files is a little behind.
-    mark.is_some_and(|(_, time)| time + COARSE > after)
+    // The clock of files is a little behind; a mark of the future, after a clock was put back, would hold for ever.
+    mark.is_some_and(|(_, time)| time + COARSE > after && time <= SystemTime::now() + COARSE)
 }

@@ -20,6 +20,7 @@ use std::time::{Duration, SystemTime};
 use squire_relay::{Call, Note, Seal, Sealed};
 
 use crate::config::Declaration;
+use crate::files::{self, Growing};
 use crate::output::Output;
 use key::Key;
 use line::{Entry, What};
@@ -178,6 +179,19 @@ impl Audit {
         let server = self.source.as_ref().map_or("", |(_, server)| server);
         Output::default().message(&format!("{server}: {what}"));
     }
+}
+
+/// What stands in the way of the audit below a state directory: files of it that can't be used, each with the reason.
+pub(crate) fn hindrances(state: &Path) -> Vec<(PathBuf, String)> {
+    let (lines, key) = (state.join(DIRECTORY).join(FILES[0]), state.join(KEY_FILE));
+    // What lies in the place of the directory is found with all others of its kind.
+    let of_lines =
+        if files::is_directory(&state.join(DIRECTORY)) { Growing::open(&lines).map(drop) } else { Ok(()) };
+    let of_key = Key::look(state);
+    [(lines, of_lines), (key, of_key)]
+        .into_iter()
+        .filter_map(|(path, outcome)| Some((path, outcome.err()?.to_string())))
+        .collect()
 }
 
 /// What is kept of arguments that are not kept themselves.

@@ -74,7 +74,7 @@ impl Engine<'_> {
             start: Instant::now(),
             is_running: false,
             learned: Vec::new(),
-            is_over: false,
+            end: End::NotYet,
             failed: None,
             is_begun: false,
             exit: Exit::DONE,
@@ -106,6 +106,16 @@ impl Engine<'_> {
     }
 }
 
+/// How far the end of a gateway has come.
+#[derive(PartialEq)]
+enum End {
+    NotYet,
+    /// The agent has said all.
+    SaidAll,
+    /// The server was given its time, and is ended.
+    Stopped,
+}
+
 struct Work<'a> {
     engine: Engine<'a>,
     agent: Agent,
@@ -114,11 +124,10 @@ struct Work<'a> {
     is_running: bool,
     /// What it has newly told.
     learned: Vec<Learned>,
-    /// Whether the agent has said all.
-    is_over: bool,
+    end: End,
     /// When it failed for good.
     failed: Option<SystemTime>,
-    /// Whether the agent was ever answered.
+    /// Whether the server has come up, or the agent could do without it so far; or it is told that it did not.
     is_begun: bool,
     /// How the process ends: a server that never began is a finding.
     exit: Exit,
@@ -188,17 +197,14 @@ impl Work<'_> {
                 relay.too_long_from_server(Part::End(&part), LINE_LIMIT, now)
             }
             FromServer::Ended(reason) => {
-                self.is_running = false;
-                if !self.is_over {
-                    self.engine.delivery.ended(&reason);
-                }
-                if !self.is_begun {
-                    let name = self.engine.name;
-                    let sentence = format!("the server {name} could not be started: {reason}");
-                    Output::default().message(&sentence);
-                    self.exit = Exit::FINDINGS;
-                }
-                relay.ended(&reason, now)
+                let actions = relay.ended(&reason, now);
+                self.miss();
+                actions
+            }
+            FromServer::Refused(reason) => {
+                let actions = relay.refused(&reason, now);
+                self.miss();
+                actions
             }
         };
         if self.engine.relay.has_failed() {
@@ -206,6 +212,20 @@ impl Work<'_> {
             self.engine.delivery.tell_end();
         }
         self.act(actions);
+    }
+
+    /// Tells that the server is not there.
+    fn miss(&mut self) {
+        self.is_running = false;
+        let reason = self.engine.relay.reason();
+        if self.end == End::NotYet {
+            self.engine.delivery.ended(reason);
+        }
+        if !self.is_begun && self.end != End::Stopped {
+            let sentence = format!("the server {} could not be started: {reason}", self.engine.name);
+            Output::default().message(&sentence);
+            (self.exit, self.is_begun) = (Exit::FINDINGS, true);
+        }
     }
 
     fn tick(&mut self) {
@@ -216,7 +236,7 @@ impl Work<'_> {
     fn start(&mut self) -> Option<FromServer> {
         match (self.engine.permit)() {
             Ok(()) => self.engine.upstream.start(),
-            Err(refusal) => Some(FromServer::Ended(format!("{refusal:#}"))),
+            Err(refusal) => Some(FromServer::Refused(format!("{refusal:#}"))),
         }
     }
 
@@ -224,10 +244,7 @@ impl Work<'_> {
         let mut came_of_start = None;
         for action in actions {
             match action {
-                Action::ToAgent(line) => {
-                    self.is_begun = true;
-                    self.agent.send(line);
-                }
+                Action::ToAgent(line) => self.agent.send(line),
                 Action::ToServer(line) => self.engine.upstream.send(line),
                 Action::Start => {
                     self.engine.delivery.tell_end();
@@ -247,8 +264,12 @@ impl Work<'_> {
                     self.engine.audit.note(&note);
                 }
                 Action::Audit(call) => self.engine.audit.record(call),
-                Action::Reached(step) => self.engine.delivery.reached(step),
+                Action::Reached(step) => {
+                    (self.exit, self.is_begun) = (Exit::DONE, true);
+                    self.engine.delivery.reached(step);
+                }
                 Action::Recalled => {
+                    self.is_begun = true;
                     let reason =
                         "the agent was answered from what it told before; it is started with the first call";
                     self.engine.delivery.gap(code::FROM_RECORD, reason);
@@ -263,9 +284,11 @@ impl Work<'_> {
 
     /// Lets the server finish, as it would with its own stdin closed, and ends it where it does not.
     async fn end(mut self) -> Exit {
-        self.engine.relay.said_all();
-        self.is_over = true;
+        self.end = End::SaidAll;
+        let actions = self.engine.relay.said_all(self.now());
+        self.act(actions);
         if self.is_running && !self.last_words(GRACE).await {
+            self.end = End::Stopped;
             self.engine.upstream.stop();
             self.last_words(LAST).await;
         }

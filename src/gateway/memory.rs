@@ -70,7 +70,7 @@ impl Remembered {
     fn believed(&mut self) -> Believed {
         self.read = self.pins.changed(&self.subject);
         let read = self.pins.read(&self.subject);
-        if let Some((path, reason)) = &read.trouble {
+        if let Some((path, reason)) = read.trouble.as_ref().filter(|_| self.pin != Pin::Off) {
             let stands = if read.record.is_some() {
                 "its copy stands in for it"
             } else {
@@ -79,7 +79,8 @@ impl Remembered {
             let sentence = format!("{}: {reason}; {stands} (squire doctor)", path.display());
             self.complain(&sentence);
         }
-        self.is_recorded = read.record.is_some();
+        // One that is broken is written anew by what its server tells, and by nothing else.
+        self.is_recorded = read.record.is_some() && read.trouble.is_none();
         read.believed()
     }
 

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use rustix::process::{Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open, set_child_subreaper};
+use signal_hook::consts::signal::{SIGKILL, SIGTERM};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::unix::pipe;
 use tokio::sync::oneshot;
@@ -125,20 +126,20 @@ impl<'a> Program<'a> {
         spawn_local(async move {
             let mut closed = closed;
             let mut status = pin!(wait(child, end_of_warden, &is_up));
-            let status = tokio::select! {
+            let (status, has_closed) = tokio::select! {
                 status = &mut status => {
                     let _ = tokio::time::timeout(LAST_WORDS, closed).await;
-                    status
+                    (status, false)
                 }
                 // A server that closed its output has nothing more to say.
                 _ = &mut closed => {
                     end(warden, &is_up);
-                    status.await
+                    (status.await, true)
                 }
             };
             let words = tokio::time::timeout(LAST_WORDS, tail).await;
             let words = words.ok().and_then(Result::ok).unwrap_or_default();
-            let _ = tell.send(obituary(status, &words));
+            let _ = tell.send(obituary(status, has_closed, &words));
         });
         let output = Output::new(output, open);
         Ok(Running { warden, input: Some(input), output: Some(output), refusal: None, is_there, ended })
@@ -178,7 +179,7 @@ impl Upstream for Program<'_> {
         let ended = ready!(Pin::new(&mut running.ended).poll(context));
         let reason = match running.refusal.take() {
             Some(reason) => format!("{} could not be executed: {reason}", self.shown),
-            None => ended.unwrap_or_else(|_| obituary(None, "")),
+            None => ended.unwrap_or_else(|_| obituary(None, false, "")),
         };
         self.running = None;
         Poll::Ready(vec![FromServer::Ended(reason)])
@@ -284,9 +285,10 @@ async fn wait(mut child: Child, end: Option<OwnedFd>, is_there: &Cell<bool>) -> 
     status.ok()
 }
 
-/// How a server ended, with its last words.
-fn obituary(status: Option<ExitStatus>, words: &str) -> String {
+/// How a server ended, with its last words. What the warden had to end after its output was closed did not end by itself.
+fn obituary(status: Option<ExitStatus>, has_closed: bool, words: &str) -> String {
     let how = match status.map(|status| (status.code(), status.signal())) {
+        Some((None, Some(SIGTERM | SIGKILL))) if has_closed => "it closed its output".into(),
         Some((Some(code), _)) => format!("it ended with status {code}"),
         Some((None, Some(signal))) => format!("it was ended by signal {signal}"),
         Some((None, None)) | None => "it ended".into(),

@@ -15,6 +15,8 @@ pub(super) enum FromServer {
     CameBack,
     /// The server is gone, or could not be started; the reason follows its name in a sentence.
     Ended(String),
+    /// It may not be started, for this reason.
+    Refused(String),
 }
 
 /// A way to a server.

@@ -79,7 +79,16 @@ pub fn remove_state(state: &Path) -> Result<Vec<PathBuf>> {
             }
         }
     }
-    let mut gone = Vec::new();
+    // The state directory itself may be reached by a link; below it none is followed.
+    let real = files::real_path_of_existing_part(state);
+    for directory in state_directories(&real) {
+        ensure!(
+            !files::exists(&directory) || files::is_directory(&directory),
+            "nothing was removed: {} is no directory of squire's: look at it, then remove it yourself",
+            directory.display()
+        );
+    }
+    let (state, mut gone) = (real.as_path(), Vec::new());
     for directory in state_directories(state) {
         remove_files_below(&directory, &mut gone)?;
     }
@@ -98,7 +107,7 @@ fn remove_files_below(directory: &Path, gone: &mut Vec<PathBuf>) -> Result<()> {
     let names = files::names_in(directory).with_context(|| directory.display().to_string())?;
     for name in names {
         let path = directory.join(&name);
-        if files::is_private(&path) {
+        if files::is_directory(&path) {
             remove_files_below(&path, gone)?;
         } else if let Some(name) = name.to_str() {
             files::remove_private(directory, name).with_context(|| path.display().to_string())?;

@@ -35,7 +35,8 @@ impl Said {
 /// Adds a line.
 pub fn write(state: &Path, said: Said, name: &str, place: &Place, digest: &str) -> Result<()> {
     let line = json!({ "time": crate::environment::time(), "said": said.as_str(), "server": name, "place": place, "digest": digest });
-    files::append_private(state, FILE, format!("{line}\n").as_bytes())
+    // The state directory itself may be reached by a link.
+    files::append_private(&files::real_path_of_existing_part(state), FILE, format!("{line}\n").as_bytes())
         .map(drop)
         .with_context(|| format!("{} can't be written", state.join(FILE).display()))
 }

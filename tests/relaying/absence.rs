@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::conversation::{Conversation, failure, misbehaving};
-use crate::support::Test;
+use super::conversation::{Conversation, HELLO, failure, misbehaving};
+use crate::support::{Test, eventually};
 
 /// The reason that the agent is given, while it goes on with no tools.
 #[track_caller]
@@ -50,6 +50,51 @@ fn a_server_that_answers_nothing_is_not_waited_for() {
         welcome["result"]["instructions"],
         "the server a could not be started: it did not answer within 1 s; startup_timeout gives it longer"
     );
+    eventually("it is told", || !conversation.stderr().is_empty());
+    assert_eq!(
+        conversation.stderr(),
+        "squire: the server a could not be started: it did not answer within 1 s; startup_timeout gives it longer\n"
+    );
+    conversation.close_stdin();
+    assert_eq!(conversation.ends().code(), Some(1));
+    conversation.nothing_is_left();
+}
+
+/// A server that lives, and that nobody can hear.
+#[test]
+fn a_server_that_closes_its_output() {
+    let test = Test::new().config("[servers.a]\ncommand = [\"sh\", \"-c\", \"exec >&-; sleep 60\"]\n");
+    assert_eq!(
+        reason(test),
+        "the server a could not be started: it closed its output; it is started again in 1 s"
+    );
+}
+
+/// An agent that leaves before its server is up has missed nothing.
+#[test]
+fn a_server_that_is_still_starting_when_the_agent_leaves() {
+    let test =
+        Test::new().config("[servers.a]\ncommand = [\"sh\", \"-c\", \"touch <T>/started; sleep 60\"]\n");
+    let mut conversation = Conversation::start(test);
+    conversation.say(HELLO);
+    let started = conversation.test.path("started");
+    eventually("the server is started", || started.exists());
+    conversation.close_stdin();
+    assert!(conversation.ends().success());
+    assert_eq!(conversation.stderr(), "");
+    conversation.nothing_is_left();
+}
+
+/// The first start fails, and not the second.
+#[test]
+fn a_server_that_recovers_has_come_up() {
+    let script = "[ -e <T>/tried ] || { touch <T>/tried; exit 4; }; exec <server> stdio --log <T>/log";
+    let test = Test::new().config(&format!("[servers.a]\ncommand = [\"sh\", \"-c\", \"{script}\"]\n"));
+    let mut conversation = Conversation::start(test);
+    conversation.begin();
+    let id = conversation.ask_tool("echo", &json!({}));
+    assert!(conversation.answer(id).0.get("error").is_none());
+    assert_eq!(conversation.stderr(), "squire: the server a could not be started: it ended with status 4\n");
     conversation.close_stdin();
     assert!(conversation.ends().success());
     conversation.nothing_is_left();

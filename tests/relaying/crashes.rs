@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use serde_json::json;
 
 use super::conversation::{Conversation, failure, puppet, text};
@@ -134,5 +135,59 @@ fn b33_what_may_not_run_any_more_is_not_started_again() {
         "{answer}"
     );
     assert_eq!(conversation.events("start").len(), 1);
+    conversation.finish();
+}
+
+/// Whatever ends the conversation while a start is waited for: each request has its one answer, and its line.
+#[test]
+fn what_waits_for_another_start_is_answered_when_the_agent_leaves() {
+    for by_signal in [false, true] {
+        let mut conversation = Conversation::begun(puppet(""));
+        let id = conversation.ask_tool("crash", &json!({}));
+        assert_eq!(failure(&conversation.answer(id).0), (-32081, "perhaps"));
+        let waiting = [conversation.ask_tool("echo", &json!({})), conversation.ask("ping", &json!({}))];
+        if by_signal {
+            // It has heard them, as it has answered what came behind them.
+            let listed = conversation.ask("tools/call", &json!({}));
+            assert_eq!(failure(&conversation.answer(listed).0), (-32600, "no"));
+            conversation.signal(Signal::TERM);
+        } else {
+            conversation.close_stdin();
+        }
+        for id in waiting {
+            let answer = conversation.hear();
+            assert_eq!((failure(&answer), &answer["id"]), ((-32081, "no"), &json!(id)));
+            let message = "squire: a: it ended with status 3: fake-server: crashing, as asked";
+            assert_eq!(answer["error"]["message"], message);
+        }
+        assert!(conversation.ends().success());
+        let audit = conversation.test.path("home/.local/state/squire/audit/calls.jsonl");
+        let lines = std::fs::read_to_string(audit).unwrap();
+        assert!(lines.contains("\"tool\":\"echo\",\"outcome\":\"unreached\""), "{lines}");
+        conversation.nothing_is_left();
+    }
+}
+
+/// What the user has changed is no crash of the server's: it is said at once, and asked again with the next request.
+#[test]
+fn a_server_that_may_not_be_started_any_more_is_refused_at_once_and_started_once_it_may_be() {
+    let mut conversation = Conversation::begun(puppet(""));
+    let list = conversation.test.path("home/.config/squire/squire.toml");
+    let (declared, other) = (std::fs::read(&list).unwrap(), "[servers.a]\ncommand = \"other\"\n");
+    std::fs::write(&list, other).unwrap();
+    let id = conversation.ask_tool("crash", &json!({}));
+    assert_eq!(failure(&conversation.answer(id).0), (-32081, "perhaps"));
+    let start = Instant::now();
+    for _ in 0..3 {
+        let id = conversation.ask_tool("echo", &json!({}));
+        let (answer, _) = conversation.answer(id);
+        assert_eq!(failure(&answer), (-32081, "no"));
+        let message = "squire: a: its declaration has changed since it was started first; launch again";
+        assert_eq!(answer["error"]["message"], message);
+    }
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    std::fs::write(&list, declared).unwrap();
+    let id = conversation.ask_tool("echo", &json!({}));
+    assert!(conversation.answer(id).0.get("error").is_none());
     conversation.finish();
 }

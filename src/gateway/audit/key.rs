@@ -24,6 +24,8 @@ pub(super) struct Key(Hmac<Sha256>);
 impl Key {
     /// The key of a state directory, made where there is none.
     pub(super) fn of(state: &Path) -> io::Result<Self> {
+        // The state directory itself may be reached by a link.
+        let state = &files::real_path_of_existing_part(state);
         if let Some(bytes) = Self::read(state)? {
             return Self::new(&bytes);
         }
@@ -38,6 +40,11 @@ impl Key {
         let bytes = files::random::<LENGTH>()?;
         files::write_lasting(state, FILE, &format!(".{FILE}.new"), &*bytes)?;
         Self::new(&*bytes)
+    }
+
+    /// Whether the key of a state directory can be used, where there is one.
+    pub(super) fn look(state: &Path) -> io::Result<()> {
+        Self::read(state).map(drop)
     }
 
     fn new(bytes: &[u8]) -> io::Result<Self> {
