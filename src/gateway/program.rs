@@ -28,6 +28,8 @@ use super::{stderr, warden};
 use crate::printable::excerpt;
 use crate::secrets::Values;
 
+/// How long a server that is no longer heard may take to have ended.
+const MOMENT: Duration = Duration::from_millis(50);
 /// How long the last words of a server are waited for after its end.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How much is told of why a program could not be executed.
@@ -131,10 +133,14 @@ impl<'a> Program<'a> {
                     let _ = tokio::time::timeout(LAST_WORDS, closed).await;
                     (status, false)
                 }
-                // A server that closed its output has nothing more to say.
+                // One that has ended tells how at once; one that closed its output alone has nothing more to say.
                 _ = &mut closed => {
-                    end(warden, &is_up);
-                    (status.await, true)
+                    if let Ok(status) = tokio::time::timeout(MOMENT, &mut status).await {
+                        (status, false)
+                    } else {
+                        end(warden, &is_up);
+                        (status.await, true)
+                    }
                 }
             };
             let words = tokio::time::timeout(LAST_WORDS, tail).await;

@@ -70,6 +70,16 @@ fn a_server_that_closes_its_output() {
     );
 }
 
+/// What ends a server is told, and not that it is no longer heard.
+#[test]
+fn a_server_that_is_killed() {
+    let test = Test::new().config("[servers.a]\ncommand = [\"sh\", \"-c\", \"kill -9 $$\"]\n");
+    assert_eq!(
+        reason(test),
+        "the server a could not be started: it was ended by signal 9; it is started again in 1 s"
+    );
+}
+
 /// An agent that leaves before its server is up has missed nothing.
 #[test]
 fn a_server_that_is_still_starting_when_the_agent_leaves() {
