@@ -55,9 +55,10 @@ impl Endpoint {
     fn stream(&self, mut connection: &TcpStream, reader: &mut BufReader<&TcpStream>) -> io::Result<()> {
         let session = (self.opened.fetch_add(1, Ordering::Relaxed) + 1).to_string();
         Response::stream().write_head(&mut connection)?;
-        connection.write_all(&event_chunk("endpoint", &format!("{MESSAGES}{session}")))?;
+        // Before its client knows of it: that may write at once.
         self.streams().insert(session.clone(), connection.try_clone()?);
-        let end = Request::read(reader);
+        let told = connection.write_all(&event_chunk("endpoint", &format!("{MESSAGES}{session}")));
+        let end = told.and_then(|()| Request::read(reader));
         self.streams().remove(&session);
         end.map(drop)
     }
