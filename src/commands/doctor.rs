@@ -119,7 +119,7 @@ fn records(state: &Path) -> Vec<Finding> {
             help: format!("look at it, then move it away: mv {0} {0}.old", path.display()),
         });
     }
-    for sentence in runner::unreadable_launches(state) {
+    for sentence in runner::remembered(state).1 {
         let help = "squire status can't tell of it; look at it, then remove it".into();
         findings.push(Finding { code: "launch-unreadable", sentence, help });
     }

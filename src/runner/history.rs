@@ -80,11 +80,6 @@ pub(crate) fn remembered(state: &Path) -> (Vec<Remembered>, Vec<String>) {
     (launches, unreadable)
 }
 
-/// What can't be read of the launches that are remembered, in sentences.
-pub fn unreadable_launches(state: &Path) -> Vec<String> {
-    remembered(state).1
-}
-
 /// A launch that runs, or is about to end.
 pub(crate) fn find(state: &Path, id: &str) -> Option<Remembered> {
     let read = is_id(id).then(|| read(state, &record::directory(state), id.to_owned(), &Now::look()));

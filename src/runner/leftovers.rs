@@ -39,7 +39,7 @@ pub fn settle(state: &Path, output: Output) -> bool {
     done
 }
 
-/// The directories of the state directory, as far as they are made.
+/// The directories of the state directory, made or not.
 pub fn state_directories(state: &Path) -> impl Iterator<Item = PathBuf> {
     let names = [
         "launches",

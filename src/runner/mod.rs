@@ -28,7 +28,6 @@ use rustix::io::Errno;
 use squire_strategies::{Argument, LAUNCH_VARIABLE, Program, Route, json_edit};
 
 pub use contents::{elsewhere, fetch, fetch_elsewhere};
-pub use history::unreadable_launches;
 pub(crate) use history::{Remembered, find as find_launch, remembered, report};
 pub use leftovers::{remove_state, settle, state_directories};
 pub use merge::{Journal, Surveyed, as_the_user_has_it, forget, survey};
