@@ -6,7 +6,7 @@ use alloc::format;
 use serde_json::Value;
 
 use super::json::{self, Words};
-use super::said::{Inherits, Said, Syntax};
+use super::said::{Inherits, Said, Syntax, Timeouts};
 use super::{Format, unless};
 use crate::json::milliseconds;
 
@@ -23,7 +23,7 @@ pub(super) static FORMAT: Format = Format {
         literal: |text| unless(text.contains("${"), text),
         inherits: Inherits::Named,
         has_cwd: false,
-        has_timeouts: (true, false),
+        timeouts: Timeouts::ForCalls,
         has_tools: (false, false),
     },
     document: |said| json::text(&json::document("mcpServers", said, entry)),

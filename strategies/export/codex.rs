@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
 
-use super::said::{Inherits, Kind, Said, Syntax};
+use super::said::{Inherits, Kind, Said, Syntax, Timeouts};
 use super::{Format, unless};
 use crate::toml_text::{InlineTable, string, strings};
 
@@ -20,7 +20,7 @@ pub(super) static FORMAT: Format = Format {
         literal: |text| unless(false, text),
         inherits: Inherits::Named,
         has_cwd: true,
-        has_timeouts: (true, true),
+        timeouts: Timeouts::Each,
         has_tools: (true, true),
     },
     document,

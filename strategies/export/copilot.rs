@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::json::{self, Words};
-use super::said::{Inherits, Said, Syntax};
+use super::said::{Inherits, Said, Syntax, Timeouts};
 use super::{Format, unless};
 
 pub(super) static FORMAT: Format = Format {
@@ -18,7 +18,7 @@ pub(super) static FORMAT: Format = Format {
         literal: |text| unless(text.contains('$'), text),
         inherits: Inherits::Unknown,
         has_cwd: false,
-        has_timeouts: (false, false),
+        timeouts: Timeouts::Neither,
         has_tools: (true, false),
     },
     document: |said| json::text(&json::document("mcpServers", said, entry)),

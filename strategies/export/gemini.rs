@@ -7,7 +7,7 @@ use alloc::format;
 use serde_json::{Value, json};
 
 use super::json::{self, Words};
-use super::said::{Inherits, Said, Syntax};
+use super::said::{Inherits, Said, Syntax, Timeouts};
 use super::{Format, unless};
 use crate::json::milliseconds;
 use crate::server::ResolvedServer;
@@ -26,7 +26,7 @@ pub(super) static FORMAT: Format = Format {
         literal: |text| unless(text.contains('$'), text),
         inherits: Inherits::Most,
         has_cwd: true,
-        has_timeouts: (true, true),
+        timeouts: Timeouts::Shared,
         has_tools: (true, true),
     },
     document: |said| json::text(&json::document("mcpServers", said, entry)),

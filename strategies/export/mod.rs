@@ -25,7 +25,7 @@ use crate::artifacts::{Code, Note};
 use crate::gateway::Gateway;
 use crate::server::{ResolvedServer, Route, Transport};
 pub use said::Tools;
-use said::{Said, Syntax};
+use said::{Said, Syntax, Timeouts};
 
 /// How one agent or editor keeps its servers.
 pub struct Format {
@@ -187,18 +187,7 @@ impl Format {
         if said.is_gateway {
             return notes;
         }
-        let (for_calls, for_start) = self.syntax.has_timeouts;
-        let timeouts = [
-            ("timeout", server.timeout.filter(|_| !for_calls)),
-            ("startup_timeout", server.startup_timeout.filter(|_| !for_start)),
-        ];
-        let timeouts: Vec<&str> =
-            timeouts.into_iter().filter(|(_, timeout)| timeout.is_some()).map(|(field, _)| field).collect();
-        if !timeouts.is_empty() {
-            let sentence =
-                format!("the file of {} has no place for its {}", self.title, timeouts.join(" and "));
-            notes.push(note(sentence, None));
-        }
+        notes.extend(self.timeouts_without_a_place(server).map(|sentence| note(sentence, None)));
         if !exported.unkept.is_empty() {
             let fields = exported.unkept.join(", ");
             notes.push(note(
@@ -207,6 +196,24 @@ impl Format {
             ));
         }
         notes
+    }
+
+    fn timeouts_without_a_place(&self, server: &ResolvedServer) -> Option<String> {
+        let title = self.title;
+        let fields = match (self.syntax.timeouts, server.timeout, server.startup_timeout) {
+            (Timeouts::Shared, for_calls, Some(for_start)) if for_calls != Some(for_start) => {
+                return Some(format!(
+                    "the file of {title} has one place for timeout and startup_timeout, where the longer of what is declared stands"
+                ));
+            }
+            (Timeouts::Each | Timeouts::Shared, ..) | (_, None, None) | (Timeouts::ForCalls, _, None) => {
+                return None;
+            }
+            (Timeouts::Neither, Some(_), None) => "timeout",
+            (Timeouts::Neither, None, Some(_)) | (Timeouts::ForCalls, _, Some(_)) => "startup_timeout",
+            (Timeouts::Neither, Some(_), Some(_)) => "timeout and startup_timeout",
+        };
+        Some(format!("the file of {title} has no place for its {fields}"))
     }
 }
 

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use serde_json::{Map, Value, json};
 
 use super::json;
-use super::said::{Inherits, Kind, Said, Syntax};
+use super::said::{Inherits, Kind, Said, Syntax, Timeouts};
 use super::{Format, unless};
 use crate::json::milliseconds;
 
@@ -23,7 +23,7 @@ pub(super) static FORMAT: Format = Format {
         literal: |text| unless(text.contains("{env:") || text.contains("{file:"), text),
         inherits: Inherits::Everything,
         has_cwd: true,
-        has_timeouts: (true, true),
+        timeouts: Timeouts::Shared,
         has_tools: (false, false),
     },
     document: |said| json::text(&json::document("mcp", said, entry)),

@@ -23,8 +23,7 @@ pub(super) struct Syntax {
     /// What a server has of the agent's own environment.
     pub(super) inherits: Inherits,
     pub(super) has_cwd: bool,
-    /// Whether an entry has a place for the timeout of a call, and for that of the start.
-    pub(super) has_timeouts: (bool, bool),
+    pub(super) timeouts: Timeouts,
     /// Whether an entry has lists of exact names: those that are there alone, and those that are not there.
     pub(super) has_tools: (bool, bool),
 }
@@ -34,6 +33,16 @@ impl Syntax {
     fn hands_on_by_name(&self) -> bool {
         self.inherits == Inherits::Named && (self.variable)("X", None).is_none()
     }
+}
+
+/// The places that an entry has for the timeout of a call and for that of the start.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Timeouts {
+    Neither,
+    ForCalls,
+    Each,
+    /// One for both: the longer one stands there.
+    Shared,
 }
 
 /// What a server has of the agent's own environment.

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use serde_json::{Value, json};
 
 use super::json::{self, Words};
-use super::said::{Inherits, Said, Syntax};
+use super::said::{Inherits, Said, Syntax, Timeouts};
 use super::{Format, unless};
 
 pub(super) static FORMAT: Format = Format {
@@ -22,7 +22,7 @@ pub(super) static FORMAT: Format = Format {
         literal: |text| unless(text.contains("${"), text),
         inherits: Inherits::Everything,
         has_cwd: true,
-        has_timeouts: (false, false),
+        timeouts: Timeouts::Neither,
         has_tools: (false, false),
     },
     document,

@@ -5,7 +5,7 @@ use alloc::format;
 use serde_json::Value;
 
 use super::json::{self, Words};
-use super::said::{Inherits, Said, Syntax};
+use super::said::{Inherits, Said, Syntax, Timeouts};
 use super::{Format, unless};
 
 pub(super) static FORMAT: Format = Format {
@@ -19,7 +19,7 @@ pub(super) static FORMAT: Format = Format {
         literal: |text| unless(text.contains("${"), text),
         inherits: Inherits::Most,
         has_cwd: false,
-        has_timeouts: (false, false),
+        timeouts: Timeouts::Neither,
         has_tools: (false, false),
     },
     document: |said| json::text(&json::document("mcpServers", said, entry)),

@@ -58,7 +58,9 @@ fn a_server_that_has_failed_is_tried_again_once_it_is_enabled() {
     assert_eq!(failure(&conversation.answer(id).0), (-32081, "perhaps"));
     assert_eq!(failure(&conversation.call("echo", &json!({}))), (-32081, "no"));
     let enable = conversation.test.clone().without_arguments().args(["enable", "a"]);
-    enable.stderr("squire: a was not off (<T>/home/.config/squire/squire.toml)\n").success();
+    enable
+        .stderr("squire: a was not off (<T>/home/.config/squire/squire.toml); a gateway that has given it up tries it again when it is asked next\n")
+        .success();
     let id = conversation.ask_tool("echo", &json!({ "text": "hi" }));
     assert_eq!(text(&conversation.answer(id).0), "echo:hi");
     assert_eq!(conversation.events("start").len(), 2);

@@ -48,8 +48,12 @@ pub fn enable(options: &cli::Switch, environment: &Environment) -> Result<Exit> 
         Ok(())
     })?;
     if !editing.dry_run {
-        let told = if is_changed { "is on" } else { "was not off" };
-        output.notice(&format!("{name} {told} ({})", target.path.display()));
+        let path = target.path.display();
+        output.notice(&if is_changed {
+            format!("{name} is on ({path})")
+        } else {
+            format!("{name} was not off ({path}); a gateway that has given it up tries it again when it is asked next")
+        });
         telling::say_what_wins(&stand, name, "disabled", &target);
         telling::say_state(name, environment);
         try_again(&stand.directories.state, name)
