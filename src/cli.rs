@@ -2,6 +2,7 @@
 
 mod asking;
 mod edit;
+mod entry;
 mod export;
 mod import;
 mod log;
@@ -20,6 +21,7 @@ pub use edit::{
     Add, Editing, Init, Layer, Profile, ProfileAction, ProfileAdd, ProfileList, ProfileRemove, ProfileShow,
     Remove, Set, Switch,
 };
+pub(crate) use entry::gateway;
 pub use export::Export;
 pub use import::{Import, ImportLayer};
 pub use log::Log;

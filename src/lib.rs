@@ -109,6 +109,9 @@ fn parse(arguments: Vec<OsString>) -> Result<Command, clap::Error> {
     {
         return Ok(Command::Warden);
     }
+    if let Some(gateway) = arguments.get(1..).and_then(cli::gateway) {
+        return Ok(Command::Gateway(gateway));
+    }
     Cli::try_parse_from(&arguments)
         .map(|cli| cli.command)
         .map_err(|error| cli::whole().try_get_matches_from(arguments).err().unwrap_or(error))
