@@ -18,7 +18,9 @@ pub(super) fn traced(squire: &Path, command: &Command, traces: &Path) -> Command
     valgrind.arg(format!("--callgrind-out-file={}/%p", traces.display()));
     valgrind.arg(squire).args(command.get_args()).env_clear();
     valgrind.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    valgrind.current_dir(command.get_current_dir().unwrap());
+    if let Some(directory) = command.get_current_dir() {
+        valgrind.current_dir(directory);
+    }
     valgrind
 }
 

@@ -16,6 +16,8 @@ pub(crate) fn gateway(root: &Path, declaration: &str) -> Command {
     let mut command = Command::new(SQUIRE);
     command.args(["gateway", "a", "--agent", "claude", "--project"]).arg(&project);
     command.arg("--config").arg(config).arg("--state").arg(state).env_clear();
-    command.env("HOME", root).env("PATH", "/usr/bin:/bin").current_dir(project);
+    // Without a working directory of its own: a static program would copy itself to start it there, which no other way
+    // to a server has to wait for.
+    command.env("HOME", root).env("PATH", "/usr/bin:/bin");
     command
 }

@@ -1,12 +1,14 @@
 //! The agent's side: this process's own stdin and stdout, which may be pipes, sockets or a terminal.
 
 use std::io;
-use std::time::Duration;
+use std::os::fd::BorrowedFd;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use rustix::buffer::spare_capacity;
+use rustix::io::Errno;
 
 use super::lines::{Cutter, LINE_LIMIT, Piece};
-use super::ready::Ready;
+use super::ready::{Output, WRITE, ready};
 
 /// What one read takes.
 const CHUNK: usize = 64 * 1024;
@@ -17,36 +19,39 @@ const LAST: Duration = Duration::from_secs(1);
 
 /// What the agent says.
 pub(super) struct Words {
-    input: Ready<'static>,
+    pub(super) input: BorrowedFd<'static>,
     cutter: Cutter,
     buffer: Vec<u8>,
 }
 
 impl Words {
-    pub(super) fn new() -> Result<Self> {
-        let input = Ready::input(rustix::stdio::stdin()).context("stdin can't be read")?;
-        Ok(Self { input, cutter: Cutter::new(LINE_LIMIT), buffer: Vec::with_capacity(CHUNK) })
+    pub(super) fn new() -> Self {
+        let input = rustix::stdio::stdin();
+        Self { input, cutter: Cutter::new(LINE_LIMIT), buffer: Vec::with_capacity(CHUNK) }
     }
 
-    /// The lines that the next read ends, if any; nothing once the agent has said all. Nothing is lost where it is
-    /// dropped before.
-    pub(super) async fn next(&mut self) -> Option<Vec<Piece>> {
-        // Whoever goes in an unusual way has said all, too.
+    /// Whether the latest read took all that was there: what comes later is news. An end is there for ever.
+    pub(super) fn is_drained(&self) -> bool {
+        !self.buffer.is_empty() && self.buffer.len() < self.buffer.capacity()
+    }
+
+    /// The lines that one read ends, if any; nothing once the agent has said all. It waits where there is nothing to read.
+    pub(super) fn next(&mut self) -> Option<Vec<Piece>> {
         self.buffer.clear();
-        let count = self.input.read(&mut self.buffer).await.unwrap_or_default();
         let mut pieces = Vec::new();
-        if count == 0 {
-            let last = self.cutter.end()?;
-            return Some(vec![last]);
+        match rustix::io::read(self.input, spare_capacity(&mut self.buffer)) {
+            Err(Errno::INTR | Errno::AGAIN) => {}
+            // Whoever goes in an unusual way has said all, too.
+            Ok(0) | Err(_) => pieces.push(self.cutter.end()?),
+            Ok(_) => self.cutter.push(&self.buffer, |piece| pieces.push(piece)),
         }
-        self.cutter.push(&self.buffer, |piece| pieces.push(piece));
         Some(pieces)
     }
 }
 
 /// What goes to the agent.
 pub(super) struct Agent {
-    output: Ready<'static>,
+    output: Output<'static>,
     unwritten: Vec<u8>,
     /// How much of that is written.
     written: usize,
@@ -54,9 +59,9 @@ pub(super) struct Agent {
 }
 
 impl Agent {
-    pub(super) fn new() -> Result<Self> {
-        let output = Ready::output(rustix::stdio::stdout()).context("stdout can't be written")?;
-        Ok(Self { output, unwritten: Vec::new(), written: 0, is_gone: false })
+    pub(super) fn new() -> Self {
+        let output = Output::new(rustix::stdio::stdout());
+        Self { output, unwritten: Vec::new(), written: 0, is_gone: false }
     }
 
     /// Queues a line; [`Self::write`] sends it.
@@ -90,15 +95,9 @@ impl Agent {
         self.written = 0;
     }
 
-    /// Whether something is queued still.
-    pub(super) fn is_behind(&self) -> bool {
-        !self.unwritten.is_empty()
-    }
-
-    /// Waits until the agent reads on.
-    pub(super) async fn has_room(&self) {
-        // An error is told by the next write.
-        let _ = self.output.has_room().await;
+    /// Where what is queued still waits for room.
+    pub(super) fn unwritten(&self) -> Option<BorrowedFd<'static>> {
+        (!self.unwritten.is_empty()).then_some(self.output.stream)
     }
 
     /// Whether more may be queued.
@@ -112,15 +111,14 @@ impl Agent {
     }
 
     /// Waits a moment until what is queued is written.
-    pub(super) async fn finish(mut self) {
-        let write_all = async {
+    pub(super) fn finish(mut self) {
+        let until = Instant::now() + LAST;
+        self.write();
+        while let Some(output) = self.unwritten()
+            && Instant::now() < until
+        {
+            ready([Some((output, WRITE))], Some(until));
             self.write();
-            while self.is_behind() {
-                self.has_room().await;
-                self.write();
-            }
-        };
-        // Either it is written or the time is over.
-        let _ = tokio::time::timeout(LAST, write_all).await;
+        }
     }
 }

@@ -10,7 +10,6 @@ mod writer;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -22,7 +21,7 @@ use squire_relay::{Call, Note, Seal, Sealed};
 use crate::config::Declaration;
 use crate::files::{self, Growing};
 use crate::output::Output;
-use key::Key;
+use key::{Digests, Key};
 use line::{Entry, What};
 use writer::{GATHERED, Writer};
 
@@ -35,6 +34,8 @@ pub(crate) use line::on_one_line;
 
 /// Arguments above this are named by their digest alone.
 const LARGEST_ARGUMENTS: usize = 1024 * 1024;
+/// Arguments up to this are kept until their digest is made where nobody waits for it.
+const SHORT_ARGUMENTS: usize = 1024;
 /// How many entries are kept room for that are noted at once.
 const AT_ONCE: usize = 16;
 /// How much may wait for the disk, in bytes: of what comes on top the arguments are kept by their digest alone,
@@ -71,10 +72,9 @@ impl AuditKind {
 /// The audit of one gateway.
 pub(crate) struct Audit {
     kind: AuditKind,
-    /// The state directory, which has the key, and the server's name.
-    source: Option<(PathBuf, String)>,
-    /// Made for the first call: a gateway that is asked nothing leaves nothing.
-    key: Rc<OnceCell<Option<Key>>>,
+    /// The server's name.
+    server: String,
+    digests: Arc<Digests>,
     /// Begun with the first line: most gateways of a session are asked nothing.
     queue: OnceCell<Option<Queue>>,
     /// What begins it.
@@ -105,13 +105,15 @@ impl Audit {
         server: &str,
         kind: AuditKind,
     ) -> Self {
+        let digests = Arc::new(Digests::new(state, server));
         let is_on = kind != AuditKind::Off;
-        let source = is_on.then(|| (state.to_path_buf(), server.to_owned()));
-        let writer = is_on.then(|| Writer::new(state, launch, agent, server));
+        // The thread that writes makes what digests were not made yet.
+        let made = (kind == AuditKind::Digest).then(|| Arc::clone(&digests));
+        let writer = is_on.then(|| Writer::new(state, launch, agent, server, made));
         Self {
             kind,
-            source,
-            key: Rc::default(),
+            server: server.to_owned(),
+            digests,
             queue: OnceCell::new(),
             writer: Cell::new(writer),
             noted: RefCell::default(),
@@ -120,13 +122,18 @@ impl Audit {
 
     /// What the relay is to keep of arguments until a call is over.
     pub(crate) fn seal(&self) -> Seal {
-        let (kind, source, key) = (self.kind, self.source.clone(), Rc::clone(&self.key));
-        Box::new(move |arguments| match kind {
-            AuditKind::Off => None,
-            AuditKind::Full if arguments.len() <= LARGEST_ARGUMENTS => {
+        let digests = Arc::clone(&self.digests);
+        let longest_text = match self.kind {
+            AuditKind::Off => return Box::new(|_| None),
+            AuditKind::Digest => SHORT_ARGUMENTS,
+            AuditKind::Full => LARGEST_ARGUMENTS,
+        };
+        Box::new(move |arguments| {
+            if arguments.len() <= longest_text {
                 Some(Sealed::Text(arguments.to_owned()))
+            } else {
+                digests.of(arguments)
             }
-            AuditKind::Full | AuditKind::Digest => digest(&key, source.as_ref(), arguments),
         })
     }
 
@@ -166,7 +173,7 @@ impl Audit {
         if let Some(queue) = self.queue.get_or_init(begin) {
             for mut entry in noted.drain(..) {
                 if !queue.has_room_for(&entry) {
-                    entry.shorten(|arguments| digest(&self.key, self.source.as_ref(), arguments));
+                    entry.shorten(&self.digests);
                 }
                 queue.push(entry);
             }
@@ -176,8 +183,7 @@ impl Audit {
     }
 
     fn say(&self, what: &str) {
-        let server = self.source.as_ref().map_or("", |(_, server)| server);
-        Output::default().message(&format!("{server}: {what}"));
+        Output::default().message(&format!("{}: {what}", self.server));
     }
 }
 
@@ -192,27 +198,6 @@ pub(crate) fn hindrances(state: &Path) -> Vec<(PathBuf, String)> {
         .into_iter()
         .filter_map(|(path, outcome)| Some((path, outcome.err()?.to_string())))
         .collect()
-}
-
-/// What is kept of arguments that are not kept themselves.
-fn digest(
-    key: &OnceCell<Option<Key>>,
-    source: Option<&(PathBuf, String)>,
-    arguments: &str,
-) -> Option<Sealed> {
-    let key = key.get_or_init(|| source.and_then(|(state, server)| key_of(state, server)));
-    key.as_ref().map(|key| Sealed::Digest(key.digest(arguments)))
-}
-
-/// The key of a state directory. What hinders it is said, and costs the digests alone.
-fn key_of(state: &Path, server: &str) -> Option<Key> {
-    Key::of(state)
-        .map_err(|error| {
-            let path = state.join(KEY_FILE).display().to_string();
-            Output::default()
-                .message(&format!("{server}: {path} can't be used: {error}; the audit has no digests"));
-        })
-        .ok()
 }
 
 impl Queue {

@@ -1,24 +1,20 @@
 //! The relay at work: lines and times go in, and what comes out is done.
 
-use std::future::{pending, poll_fn};
-use std::io;
-use std::pin::Pin;
+use std::io::Read;
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result};
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use squire_relay::{Action, Learned, Note, Part, Relay, Spill, Time};
-use tokio::net::UnixStream;
-use tokio::task::LocalSet;
-use tokio::time::{Instant as Moment, Sleep, sleep, sleep_until};
 
 use super::agent::{Agent, Words};
 use super::audit::Audit;
 use super::delivery::Delivery;
 use super::lines::{LINE_LIMIT, Piece};
 use super::memory::Remembered;
-use super::upstream::{FromServer, Upstream};
+use super::upstream::{FromServer, News, Upstream, Wait};
 use crate::delivery::code;
 use crate::exit::Exit;
 use crate::output::Output;
@@ -30,6 +26,8 @@ use crate::signals;
 const UNREAD: usize = 8 * 1024 * 1024;
 /// When such a server is looked at again.
 const PAUSE: Duration = Duration::from_millis(5);
+/// How often what the user says of differences is looked for, while there are any.
+const GLANCE: Duration = Duration::from_secs(2);
 /// How long a server may go on after the agent has said all.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long its end is waited for after that.
@@ -56,22 +54,16 @@ pub(super) struct Engine<'a> {
 impl Engine<'_> {
     /// Relays until the agent has said all, or goes.
     pub(super) fn run(self) -> Result<Exit> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let exit = LocalSet::new().block_on(&runtime, self.relay_all());
-        // Nothing of it is worth waiting for.
-        runtime.shutdown_background();
-        exit
-    }
-
-    async fn relay_all(self) -> Result<Exit> {
-        let mut words = Words::new()?;
-        let agent = Agent::new()?;
-        let interruptions = Interruptions::watch().context("signals can't be watched")?;
-        let mut alarm = Alarm::default();
+        let mut words = Words::new();
+        let start = Instant::now();
         let mut work = Work {
             engine: self,
-            agent,
-            start: Instant::now(),
+            agent: Agent::new(),
+            interruptions: Interruptions::watch().context("signals can't be watched")?,
+            start,
+            now: start,
+            wake: None,
+            glance: None,
             is_running: false,
             learned: Vec::new(),
             end: End::NotYet,
@@ -80,29 +72,22 @@ impl Engine<'_> {
             exit: Exit::DONE,
         };
         while !work.agent.is_gone() {
-            alarm.set(work.engine.relay.wake().map(|wake| work.start + Duration::from_millis(wake)));
-            let hears_agent = work.engine.upstream.unsent() < UNREAD;
-            let hears_server = work.agent.takes_more();
-            tokio::select! {
-                pieces = words.next(), if hears_agent => match pieces {
-                    Some(pieces) => pieces.into_iter().for_each(|piece| work.hear_agent(piece)),
-                    None => break,
-                },
-                events = heard(&mut *work.engine.upstream), if hears_server => {
-                    for event in events {
-                        work.hear_server(event);
-                    }
-                }
-                () = work.agent.has_room(), if work.agent.is_behind() => {}
-                () = alarm.rings() => work.tick(),
-                // What waits for a server that does not read is looked at again.
-                () = pause(), if !hears_agent => {}
-                () = glance(), if work.engine.relay.has_differences() => work.hear_user(),
-                () = interruptions.come() => break,
+            let News { agent_speaks, is_interrupted, from_server } = work.wait(Some(&words), None)?;
+            // First, as what comes next may be the end.
+            work.hear_server(from_server);
+            if is_interrupted {
+                break;
             }
+            if agent_speaks {
+                let Some(pieces) = words.next() else { break };
+                for piece in pieces {
+                    work.hear_agent(piece);
+                }
+            }
+            work.tick();
             work.write();
         }
-        Ok(work.end().await)
+        work.end()
     }
 }
 
@@ -119,7 +104,14 @@ enum End {
 struct Work<'a> {
     engine: Engine<'a>,
     agent: Agent,
+    interruptions: Interruptions,
     start: Instant,
+    /// When the latest waiting ended.
+    now: Instant,
+    /// When the relay is to be told of the time.
+    wake: Option<Instant>,
+    /// When what the user says is looked for next.
+    glance: Option<Instant>,
     /// Whether the latest start has not ended.
     is_running: bool,
     /// What it has newly told.
@@ -134,8 +126,33 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
+    /// The time of the relay.
     fn now(&self) -> Time {
-        Time::try_from(self.start.elapsed().as_millis()).unwrap_or(Time::MAX)
+        Time::try_from((self.now - self.start).as_millis()).unwrap_or(Time::MAX)
+    }
+
+    /// Waits for whatever comes next: the agent's words, where they are asked for and the server takes them, and the
+    /// server's, where the agent does. Nothing may have come, at the latest by `until`.
+    fn wait(&mut self, words: Option<&Words>, until: Option<Instant>) -> Result<News> {
+        let relay = &self.engine.relay;
+        self.glance = self.glance.filter(|_| relay.has_differences());
+        if relay.has_differences() {
+            self.glance.get_or_insert(self.now + GLANCE);
+        }
+        self.wake = relay.wake().map(|wake| self.start + Duration::from_millis(wake));
+        let hears_agent = self.engine.upstream.unsent() < UNREAD;
+        let pause = (!hears_agent).then(|| self.now + PAUSE);
+        let mut news = self.engine.upstream.wait(&Wait {
+            input: words.filter(|_| hears_agent).map(|words| words.input),
+            is_drained: words.is_some_and(Words::is_drained),
+            output: self.agent.unwritten(),
+            interruptions: &self.interruptions.0,
+            hears_server: self.agent.takes_more(),
+            until: [self.wake, self.glance, pause, until].into_iter().flatten().min(),
+        })?;
+        self.now = Instant::now();
+        news.is_interrupted = news.is_interrupted && self.interruptions.has_come();
+        Ok(news)
     }
 
     /// Lets go what was queued on both sides.
@@ -183,7 +200,13 @@ impl Work<'_> {
         self.act(actions);
     }
 
-    fn hear_server(&mut self, event: FromServer) {
+    fn hear_server(&mut self, events: Vec<FromServer>) {
+        for event in events {
+            self.hear_event(event);
+        }
+    }
+
+    fn hear_event(&mut self, event: FromServer) {
         let now = self.now();
         let relay = &mut self.engine.relay;
         let actions = match event {
@@ -228,9 +251,16 @@ impl Work<'_> {
         }
     }
 
+    /// Does what is due.
     fn tick(&mut self) {
-        let actions = self.engine.relay.tick(self.now());
-        self.act(actions);
+        if self.glance.is_some_and(|glance| self.now >= glance) {
+            self.glance = None;
+            self.hear_user();
+        }
+        if self.wake.is_some_and(|wake| self.now >= wake) {
+            let actions = self.engine.relay.tick(self.now());
+            self.act(actions);
+        }
     }
 
     fn start(&mut self) -> Option<FromServer> {
@@ -278,57 +308,44 @@ impl Work<'_> {
             }
         }
         if let Some(event) = came_of_start {
-            self.hear_server(event);
+            self.hear_event(event);
         }
     }
 
     /// Lets the server finish, as it would with its own stdin closed, and ends it where it does not.
-    async fn end(mut self) -> Exit {
+    fn end(mut self) -> Result<Exit> {
         self.end = End::SaidAll;
         let actions = self.engine.relay.said_all(self.now());
         self.act(actions);
-        if self.is_running && !self.last_words(GRACE).await {
+        if self.is_running && !self.last_words(GRACE)? {
             self.end = End::Stopped;
             self.engine.upstream.stop();
-            self.last_words(LAST).await;
+            self.last_words(LAST)?;
         }
-        self.agent.finish().await;
-        self.exit
+        self.agent.finish();
+        Ok(self.exit)
     }
 
     /// Whether the server ended in time. What the agent said before still goes to it, and what it says until then to
     /// the agent.
-    async fn last_words(&mut self, limit: Duration) -> bool {
-        let until = Moment::now() + limit;
+    fn last_words(&mut self, limit: Duration) -> Result<bool> {
+        let until = Instant::now() + limit;
         loop {
             if !self.engine.relay.is_holding() {
                 self.engine.upstream.finish();
             }
-            let events = heard(&mut *self.engine.upstream);
-            let Ok(events) = tokio::time::timeout_at(until, events).await else { return false };
-            for event in events {
-                self.hear_server(event);
-            }
             self.write();
             if !self.is_running {
-                return true;
+                return Ok(true);
             }
+            if self.now >= until {
+                return Ok(false);
+            }
+            let news = self.wait(None, Some(until))?;
+            self.hear_server(news.from_server);
+            self.tick();
         }
     }
-}
-
-/// How often what the user says of differences is looked for, while there are any.
-async fn glance() {
-    sleep(Duration::from_secs(2)).await;
-}
-
-/// Makes its timer only once it is waited for.
-async fn pause() {
-    sleep(PAUSE).await;
-}
-
-async fn heard(upstream: &mut dyn Upstream) -> Vec<FromServer> {
-    poll_fn(|context| upstream.poll_heard(context)).await
 }
 
 /// The signals that end a gateway, as bytes of a stream. SIGINT that comes from no terminal is the agent's to decide
@@ -345,47 +362,12 @@ impl Interruptions {
         }
         // A file that may not grow any more fails where it is written, as a full disk does.
         signal_hook::flag::register(SIGXFSZ, Arc::default())?;
-        Ok(Self(UnixStream::from_std(signals::stream(&ends)?)?))
+        Ok(Self(signals::stream(&ends)?))
     }
 
-    /// Waits for one.
-    async fn come(&self) {
-        while self.0.readable().await.is_ok() {
-            match self.0.try_read(&mut [0; 8]) {
-                Ok(1..) => return,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                // It can't end before this does.
-                _ => break,
-            }
-        }
-        pending::<()>().await;
-    }
-}
-
-/// A timer that is seldom set: each call puts the next deadline off, so it may ring too early, but never too late.
-#[derive(Default)]
-struct Alarm {
-    timer: Option<Pin<Box<Sleep>>>,
-    is_set: bool,
-}
-
-impl Alarm {
-    /// Sees to it that it rings by this moment.
-    fn set(&mut self, moment: Option<Instant>) {
-        let Some(moment) = moment.map(Moment::from) else { return };
-        match &mut self.timer {
-            Some(timer) if self.is_set && timer.deadline() <= moment => {}
-            Some(timer) => timer.as_mut().reset(moment),
-            None => self.timer = Some(Box::pin(sleep_until(moment))),
-        }
-        self.is_set = true;
-    }
-
-    async fn rings(&mut self) {
-        match &mut self.timer {
-            Some(timer) if self.is_set => timer.await,
-            _ => pending().await,
-        }
-        self.is_set = false;
+    /// Whether one has come.
+    fn has_come(&self) -> bool {
+        // It can't end before this does, and never waits.
+        (&self.0).read(&mut [0; 8]).is_ok_and(|count| count > 0)
     }
 }

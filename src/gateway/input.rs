@@ -1,13 +1,10 @@
 //! A server's stdin, written as fast as the server takes it.
 
-use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
-use std::rc::Rc;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::io::Errno;
-use tokio::net::unix::pipe;
-use tokio::task::spawn_local;
+use rustix::io::{Errno, ioctl_fionbio};
 use zeroize::Zeroizing;
 
 /// How many lines one write takes.
@@ -15,102 +12,81 @@ const AT_ONCE: usize = 64;
 
 /// What waits to be written, and where to.
 pub(super) struct Input {
-    queue: RefCell<VecDeque<Zeroizing<Vec<u8>>>>,
+    queue: VecDeque<Zeroizing<Vec<u8>>>,
     /// How much of the first is written.
-    written: Cell<usize>,
-    pub(super) unsent: Cell<usize>,
+    written: usize,
+    unsent: usize,
     /// Gone once all is said, or nobody reads: then the server's end tells.
-    pipe: RefCell<Option<Rc<pipe::Sender>>>,
-    is_last: Cell<bool>,
-    /// Whether a task waits for the server to read on.
-    is_waiting: Cell<bool>,
+    pipe: Option<OwnedFd>,
+    is_last: bool,
 }
 
 impl Input {
-    pub(super) fn new(pipe: pipe::Sender) -> Rc<Self> {
-        Rc::new(Self {
-            queue: RefCell::default(),
-            written: Cell::default(),
-            unsent: Cell::default(),
-            pipe: RefCell::new(Some(Rc::new(pipe))),
-            is_last: Cell::default(),
-            is_waiting: Cell::default(),
-        })
+    /// The pipe is ours alone, so that it can be set never to wait.
+    pub(super) fn new(pipe: OwnedFd) -> io::Result<Self> {
+        ioctl_fionbio(&pipe, true)?;
+        Ok(Self { queue: VecDeque::new(), written: 0, unsent: 0, pipe: Some(pipe), is_last: false })
     }
 
     /// Queues bytes; [`Self::write`] sends them.
-    pub(super) fn queue(&self, bytes: Zeroizing<Vec<u8>>) {
-        if self.pipe.borrow().is_some() && !self.is_last.get() {
-            self.unsent.set(self.unsent.get() + bytes.len());
-            self.queue.borrow_mut().push_back(bytes);
+    pub(super) fn queue(&mut self, bytes: Zeroizing<Vec<u8>>) {
+        if self.pipe.is_some() && !self.is_last {
+            self.unsent += bytes.len();
+            self.queue.push_back(bytes);
         }
+    }
+
+    /// How many bytes are not written yet.
+    pub(super) fn unsent(&self) -> usize {
+        self.unsent
+    }
+
+    /// Where what is queued waits for room.
+    pub(super) fn unwritten(&self) -> Option<BorrowedFd<'_>> {
+        self.pipe.as_ref().filter(|_| !self.queue.is_empty()).map(AsFd::as_fd)
     }
 
     /// Closes it behind what is queued.
-    pub(super) fn finish(self: &Rc<Self>) {
-        self.is_last.set(true);
+    pub(super) fn finish(&mut self) {
+        self.is_last = true;
         self.write();
     }
 
-    /// Writes what is queued: at once what the server takes, and the rest as it reads on.
-    pub(super) fn write(self: &Rc<Self>) {
-        if self.is_waiting.get() {
-            return;
-        }
-        let Some(pipe) = self.pipe.borrow().clone() else { return };
-        match self.write_now(&pipe) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                self.is_waiting.set(true);
-                let own = Rc::clone(self);
-                spawn_local(async move {
-                    let outcome = pipe.writable().await;
-                    own.is_waiting.set(false);
-                    if outcome.is_ok() {
-                        own.write();
-                    } else {
-                        own.close();
-                    }
-                });
-                return;
-            }
-            Err(_) => self.close(),
-        }
-        if self.is_last.get() {
-            self.close();
+    /// Writes what the server takes of what is queued.
+    pub(super) fn write(&mut self) {
+        let is_over = match self.write_now() {
+            Ok(()) => self.is_last,
+            Err(Errno::AGAIN) => false,
+            Err(_) => true,
+        };
+        if is_over {
+            self.pipe = None;
+            self.queue.clear();
+            self.unsent = 0;
         }
     }
 
-    fn close(&self) {
-        self.pipe.take();
-        self.queue.take();
-        self.unsent.set(0);
-    }
-
-    fn write_now(&self, pipe: &pipe::Sender) -> io::Result<()> {
-        let mut queue = self.queue.borrow_mut();
-        while !queue.is_empty() {
-            let mut written = self.written.get();
+    fn write_now(&mut self) -> Result<(), Errno> {
+        let Some(pipe) = &self.pipe else { return Ok(()) };
+        while !self.queue.is_empty() {
+            let mut written = self.written;
             let mut slices = [IoSlice::new(&[]); AT_ONCE];
-            for (slice, bytes) in slices.iter_mut().zip(&*queue) {
+            for (slice, bytes) in slices.iter_mut().zip(&self.queue) {
                 *slice = IoSlice::new(bytes.get(std::mem::take(&mut written)..).unwrap_or_default());
             }
-            let slices = slices.get(..queue.len()).unwrap_or(&slices);
-            // Where nothing fits, the pipe is to know that it is to watch for room.
+            let slices = slices.get(..self.queue.len()).unwrap_or(&slices);
             let count = match rustix::io::writev(pipe, slices) {
-                Err(Errno::AGAIN) => pipe.try_write_vectored(slices)?,
                 Err(Errno::INTR) => 0,
                 count => count?,
             };
-            self.unsent.set(self.unsent.get().saturating_sub(count));
-            let mut done = self.written.get() + count;
-            while let Some(first) = queue.front()
-                && first.len() <= done
+            self.unsent = self.unsent.saturating_sub(count);
+            self.written += count;
+            while let Some(first) = self.queue.front()
+                && first.len() <= self.written
             {
-                done -= first.len();
-                queue.pop_front();
+                self.written -= first.len();
+                self.queue.pop_front();
             }
-            self.written.set(done);
         }
         Ok(())
     }
@@ -118,68 +94,59 @@ impl Input {
 
 #[cfg(test)]
 mod tests {
-    use tokio::task::LocalSet;
+    use std::io::{Read, pipe};
+    use std::thread;
 
+    use super::super::ready::{WRITE, ready};
     use super::*;
-
-    fn run(test: impl Future<Output = ()>) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        LocalSet::new().block_on(&runtime, test);
-    }
-
-    async fn read_all(output: &pipe::Receiver) -> Vec<u8> {
-        let (mut all, mut buffer) = (Vec::new(), [0; 1000]);
-        loop {
-            output.readable().await.unwrap();
-            match output.try_read(&mut buffer) {
-                Ok(0) => return all,
-                Ok(count) => all.extend_from_slice(&buffer[..count]),
-                Err(error) => assert_eq!(error.kind(), io::ErrorKind::WouldBlock),
-            }
-        }
-    }
 
     #[test]
     fn all_arrives_in_order_and_then_the_end() {
-        run(async {
-            let (input, output) = pipe::pipe().unwrap();
-            let input = Input::new(input);
-            let mut expected = Vec::new();
-            for (number, length) in [0, 1, 70_000, 3, 4096, 200_000, 5].into_iter().enumerate() {
-                let bytes = vec![b'a' + u8::try_from(number).unwrap(); length];
-                expected.extend_from_slice(&bytes);
-                input.queue(Zeroizing::new(bytes));
-                if number % 2 == 0 {
-                    input.write();
-                }
+        let (mut output, input) = pipe().unwrap();
+        let mut input = Input::new(input.into()).unwrap();
+        let mut expected = Vec::new();
+        for (number, length) in [0, 1, 70_000, 3, 4096, 200_000, 5].into_iter().enumerate() {
+            let bytes = vec![b'a' + u8::try_from(number).unwrap(); length];
+            expected.extend_from_slice(&bytes);
+            input.queue(Zeroizing::new(bytes));
+            if number % 2 == 0 {
+                input.write();
             }
-            for number in 0..200 {
-                let line = format!("{number}\n").into_bytes();
-                expected.extend_from_slice(&line);
-                input.queue(Zeroizing::new(line));
-            }
-            assert!(input.unsent.get() > 200_000);
-            input.finish();
-            input.queue(Zeroizing::new(b"late".to_vec()));
-            assert_eq!(read_all(&output).await, expected);
-            assert_eq!(input.unsent.get(), 0);
+        }
+        for number in 0..200 {
+            let line = format!("{number}\n").into_bytes();
+            expected.extend_from_slice(&line);
+            input.queue(Zeroizing::new(line));
+        }
+        assert!(input.unsent() > 200_000);
+        input.finish();
+        input.queue(Zeroizing::new(b"late".to_vec()));
+        let reader = thread::spawn(move || {
+            let mut all = Vec::new();
+            output.read_to_end(&mut all).map(|_| all)
         });
+        while let Some(pipe) = input.unwritten() {
+            ready([Some((pipe, WRITE))], None);
+            input.write();
+        }
+        assert_eq!(reader.join().unwrap().unwrap(), expected);
+        assert_eq!(input.unsent(), 0);
     }
 
     #[test]
     fn nothing_waits_for_a_reader_that_has_gone() {
-        run(async {
-            let (input, output) = pipe::pipe().unwrap();
-            let input = Input::new(input);
-            input.queue(Zeroizing::new(vec![b'x'; 200_000]));
-            input.write();
-            drop(output.into_nonblocking_fd().unwrap());
-            while input.unsent.get() > 0 {
-                tokio::task::yield_now().await;
-            }
-            input.queue(Zeroizing::new(b"more".to_vec()));
-            input.write();
-            assert_eq!(input.unsent.get(), 0);
-        });
+        let (output, input) = pipe().unwrap();
+        let mut input = Input::new(input.into()).unwrap();
+        input.queue(Zeroizing::new(vec![b'x'; 200_000]));
+        input.write();
+        assert!(input.unsent() > 0);
+        drop(output);
+        ready([input.unwritten().map(|pipe| (pipe, WRITE))], None);
+        input.write();
+        assert_eq!(input.unsent(), 0);
+        input.queue(Zeroizing::new(b"more".to_vec()));
+        input.write();
+        assert_eq!(input.unsent(), 0);
+        assert!(input.unwritten().is_none());
     }
 }

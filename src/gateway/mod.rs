@@ -2,13 +2,15 @@
 //!
 //! It reads the same layers as the launch, fetches the secrets that the server refers to and resolves its references.
 //! Then it stays between the agent and the server: the [`engine`] moves lines, the pure [`squire_relay`] says what
-//! becomes of each, a [`warden`] is the parent of a server that is a program. A server that can't be started is not
-//! silence: the agent is answered with no tools and the reason, so that one that requires the server starts all the same.
+//! becomes of each, and an [`upstream`] is what both wait at: a [`program`], whose parent is a [`warden`], or a [`remote`]
+//! server. A server that can't be started is not silence: the agent is answered with no tools and the reason, so that one
+//! that requires the server starts all the same.
 
 mod again;
 mod agent;
 pub(crate) mod audit;
 mod builtin;
+mod child;
 mod delivery;
 mod engine;
 mod environment;
@@ -142,7 +144,7 @@ fn relay(options: &cli::Gateway, environment: &Environment, launch: &Launch) -> 
         Transport::Http(remote) | Transport::Sse(remote) => {
             let is_sse = matches!(transport, Transport::Sse(_));
             let target = target(remote, is_sse, &entry, environment, Held::Values(&values))?;
-            relay_to(&mut Remote::new(target), behind, options, environment)
+            relay_to(&mut Remote::new(target)?, behind, options, environment)
         }
         Transport::Builtin | Transport::Dynamic(_) => bail!("it is no server of its own"),
     }

@@ -1,30 +1,27 @@
 //! A server that is a program: started by a warden, spoken to through pipes.
 
-use std::cell::Cell;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
-use std::pin::{Pin, pin};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::rc::Rc;
-use std::task::{Context as Waiting, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use rustix::process::{Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open, set_child_subreaper};
+use rustix::buffer::spare_capacity;
+use rustix::io::{Errno, read};
+use rustix::process::{getpid, set_child_subreaper};
 use signal_hook::consts::signal::{SIGKILL, SIGTERM};
-use tokio::io::{AsyncRead, ReadBuf};
-use tokio::net::unix::pipe;
-use tokio::sync::oneshot;
-use tokio::task::{spawn_blocking, spawn_local};
 use zeroize::Zeroizing;
 
+use super::child::WatchedChild;
 use super::input::Input;
 use super::lines::{Cutter, LINE_LIMIT, Piece};
-use super::ready::Ready;
-use super::upstream::{FromServer, Upstream};
-use super::{stderr, warden};
+use super::ready::{READ, WRITE, ready};
+use super::stderr::Errors;
+use super::upstream::{FromServer, News, Upstream, Wait};
+use super::warden;
 use crate::printable::excerpt;
 use crate::secrets::Values;
 
@@ -53,27 +50,47 @@ pub(super) struct Program<'a> {
 }
 
 struct Running {
-    warden: Pid,
+    /// Gone once it has ended.
+    warden: Option<WatchedChild>,
     /// Gone once it is asked to end.
-    input: Option<Rc<Input>>,
+    input: Option<Input>,
     /// Gone once the server has closed it.
     output: Option<Output>,
+    /// The same of its stderr.
+    errors: Option<Errors>,
+    last_words: String,
     /// What the warden says instead of the server.
     refusal: Option<String>,
-    /// Until the warden was waited for its number is its own.
-    is_there: Rc<Cell<bool>>,
-    /// How it ended.
-    ended: oneshot::Receiver<String>,
+    course: Course,
+}
+
+/// How far its end has come.
+#[derive(Clone, Copy)]
+enum Course {
+    Runs,
+    /// It has closed its output. One that has ended tells how by then; one that closed its output alone has nothing more
+    /// to say.
+    Silent(Instant),
+    /// It was asked to end for that.
+    Stopped,
+    /// The warden has ended, and left what has to end still.
+    Strays(End, Instant),
+    /// All has ended; its last words are waited for until then.
+    Over(End, Instant),
+}
+
+#[derive(Clone, Copy)]
+struct End {
+    status: Option<ExitStatus>,
+    /// Whether that is because it had closed its output.
+    has_closed: bool,
 }
 
 /// What the server says.
 struct Output {
-    pipe: pipe::Receiver,
+    pipe: OwnedFd,
     cutter: Cutter,
-    /// Always empty: what is in its room is passed on from there.
     buffer: Vec<u8>,
-    /// Whoever waits for its end hears of it by this going away.
-    _open: oneshot::Sender<()>,
 }
 
 impl<'a> Program<'a> {
@@ -86,8 +103,8 @@ impl<'a> Program<'a> {
         Self { squire, shown, values, command: Box::new(command), prepared: None, running: None }
     }
 
-    fn input(&self) -> Option<&Rc<Input>> {
-        self.running.as_ref()?.input.as_ref()
+    fn input(&mut self) -> Option<&mut Input> {
+        self.running.as_mut()?.input.as_mut()
     }
 
     /// Starts a warden, which waits for its orders.
@@ -108,47 +125,25 @@ impl<'a> Program<'a> {
         });
         let warden = prepared.map_or_else(|| self.warden(), Ok);
         let mut child = warden.context("its warden could not be started")?;
-        let warden = Pid::from_child(&child);
-        let (Some(stdin), Some(stdout), Some(err)) =
+        let (Some(stdin), Some(stdout), Some(stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             anyhow::bail!("its pipes are not there");
         };
-        let input = pipe::Sender::from_owned_fd(OwnedFd::from(stdin)).context("its input")?;
-        let output = pipe::Receiver::from_owned_fd(OwnedFd::from(stdout)).context("its output")?;
-        let errors = pipe::Receiver::from_owned_fd(OwnedFd::from(err)).context("its stderr")?;
-        let (input, is_there) = (Input::new(input), Rc::new(Cell::new(true)));
+        let warden = WatchedChild::new(child).context("its warden's end can't be watched")?;
+        let mut input = Input::new(stdin.into()).context("its input")?;
         // The orders stand before the server's own input.
         input.queue(orders);
         input.write();
-        let tail = spawn_local(stderr::drain(errors, Rc::clone(&self.values)));
-        let (open, closed) = oneshot::channel();
-        let (tell, ended) = oneshot::channel();
-        let (end_of_warden, is_up) = (pidfd_open(warden, PidfdFlags::empty()).ok(), Rc::clone(&is_there));
-        spawn_local(async move {
-            let mut closed = closed;
-            let mut status = pin!(wait(child, end_of_warden, &is_up));
-            let (status, has_closed) = tokio::select! {
-                status = &mut status => {
-                    let _ = tokio::time::timeout(LAST_WORDS, closed).await;
-                    (status, false)
-                }
-                // One that has ended tells how at once; one that closed its output alone has nothing more to say.
-                _ = &mut closed => {
-                    if let Ok(status) = tokio::time::timeout(MOMENT, &mut status).await {
-                        (status, false)
-                    } else {
-                        end(warden, &is_up);
-                        (status.await, true)
-                    }
-                }
-            };
-            let words = tokio::time::timeout(LAST_WORDS, tail).await;
-            let words = words.ok().and_then(Result::ok).unwrap_or_default();
-            let _ = tell.send(obituary(status, has_closed, &words));
-        });
-        let output = Output::new(output, open);
-        Ok(Running { warden, input: Some(input), output: Some(output), refusal: None, is_there, ended })
+        Ok(Running {
+            warden: Some(warden),
+            input: Some(input),
+            output: Some(Output::new(stdout.into())),
+            errors: Some(Errors::new(stderr.into(), Rc::clone(&self.values))),
+            last_words: String::new(),
+            refusal: None,
+            course: Course::Runs,
+        })
     }
 }
 
@@ -169,26 +164,42 @@ impl Upstream for Program<'_> {
         Some(outcome)
     }
 
-    fn poll_heard(&mut self, context: &mut Waiting<'_>) -> Poll<Vec<FromServer>> {
-        let Some(running) = &mut self.running else { return Poll::Pending };
-        if let Some(output) = &mut running.output
-            && let Poll::Ready(pieces) = output.poll_read(context)
-        {
-            let pieces = match pieces {
-                Some(pieces) => pieces,
-                None => {
-                    running.output.take().and_then(|mut output| output.cutter.end()).into_iter().collect()
-                }
-            };
-            return Poll::Ready(running.hear(pieces));
+    fn wait(&mut self, wait: &Wait<'_>) -> Result<News> {
+        let running = self.running.as_ref();
+        // The end is told behind all that was said.
+        let heard = running.filter(|_| wait.hears_server);
+        let until = wait.until.into_iter().chain(heard.and_then(Running::until)).min();
+        let [agent_speaks, is_interrupted, _, takes, speaks, complains, ends] = ready(
+            [
+                wait.input.map(|input| (input, READ)),
+                Some((wait.interruptions.as_fd(), READ)),
+                wait.output.map(|output| (output, WRITE)),
+                running.and_then(|running| running.input.as_ref()?.unwritten()).map(|input| (input, WRITE)),
+                heard.and_then(|running| running.output.as_ref()).map(|output| (output.pipe.as_fd(), READ)),
+                running.and_then(|running| running.errors.as_ref()).map(|errors| (errors.pipe(), READ)),
+                running.and_then(|running| running.warden.as_ref()).map(|warden| (warden.end(), READ)),
+            ],
+            until,
+        );
+        let mut news = News { agent_speaks, is_interrupted, from_server: Vec::new() };
+        let Some(running) = &mut self.running else { return Ok(news) };
+        if takes && let Some(input) = &mut running.input {
+            input.write();
         }
-        let ended = ready!(Pin::new(&mut running.ended).poll(context));
-        let reason = match running.refusal.take() {
-            Some(reason) => format!("{} could not be executed: {reason}", self.shown),
-            None => ended.unwrap_or_else(|_| obituary(None, false, "")),
-        };
-        self.running = None;
-        Poll::Ready(vec![FromServer::Ended(reason)])
+        if complains {
+            running.hear_errors();
+        }
+        if speaks {
+            running.hear(&mut news.from_server);
+        }
+        if ends {
+            running.end();
+        }
+        if wait.hears_server && running.is_over() {
+            let reason = self.running.take().map(|running| running.obituary(&self.shown));
+            news.from_server.push(FromServer::Ended(reason.unwrap_or_default()));
+        }
+        Ok(news)
     }
 
     fn send(&mut self, mut line: Vec<u8>) {
@@ -205,13 +216,13 @@ impl Upstream for Program<'_> {
     }
 
     fn unsent(&self) -> usize {
-        self.input().map_or(0, |input| input.unsent.get())
+        self.running.as_ref().and_then(|running| running.input.as_ref()).map_or(0, Input::unsent)
     }
 
     fn stop(&mut self) {
         if let Some(running) = &mut self.running {
             running.input = None;
-            end(running.warden, &running.is_there);
+            running.ask_to_end();
         }
     }
 
@@ -233,18 +244,23 @@ impl Drop for Program<'_> {
     }
 }
 
-/// Asks the warden to end everything.
-fn end(warden: Pid, is_there: &Cell<bool>) {
-    if is_there.get() {
-        // An error says that it has ended.
-        let _ = kill_process(warden, Signal::TERM);
-    }
-}
-
 impl Running {
-    /// What the warden says instead of the server is no line for the agent.
-    fn hear(&mut self, pieces: Vec<Piece>) -> Vec<FromServer> {
-        let mut heard = Vec::with_capacity(pieces.len());
+    /// Asks the warden to end everything.
+    fn ask_to_end(&self) {
+        if let Some(warden) = &self.warden {
+            warden.ask_to_end();
+        }
+    }
+
+    /// Hears what one read gives. What the warden says instead of the server is no line for the agent.
+    fn hear(&mut self, heard: &mut Vec<FromServer>) {
+        let Some(output) = &mut self.output else { return };
+        let pieces = output.read().unwrap_or_else(|| {
+            if let Course::Runs = self.course {
+                self.course = Course::Silent(Instant::now() + MOMENT);
+            }
+            self.output.take().and_then(|mut output| output.cutter.end()).into_iter().collect()
+        });
         for piece in pieces {
             if let Piece::Line(line) = &piece
                 && let Some(reason) = line.strip_prefix(&[warden::MARK])
@@ -254,75 +270,94 @@ impl Running {
                 heard.push(FromServer::Said(piece));
             }
         }
-        heard
+    }
+
+    fn hear_errors(&mut self) {
+        if self.errors.as_mut().is_some_and(|errors| !errors.read()) {
+            self.last_words = self.errors.take().map(Errors::finish).unwrap_or_default();
+        }
+    }
+
+    /// The warden has ended.
+    fn end(&mut self) {
+        let status = self.warden.take().and_then(WatchedChild::wait);
+        let end = End { status, has_closed: matches!(self.course, Course::Stopped) };
+        self.course = Course::Strays(end, Instant::now() + warden::LAST);
+    }
+
+    /// When [`Self::is_over`] is to be asked again.
+    fn until(&self) -> Option<Instant> {
+        match self.course {
+            Course::Runs | Course::Stopped => None,
+            Course::Silent(until) | Course::Over(_, until) => Some(until),
+            Course::Strays(..) => Some(Instant::now() + warden::GLANCE),
+        }
+    }
+
+    /// Takes the next step of its end, if it is time for that; says whether it has come.
+    fn is_over(&mut self) -> bool {
+        if let Course::Runs | Course::Stopped = self.course {
+            return false;
+        }
+        let now = Instant::now();
+        match self.course {
+            Course::Silent(until) if now >= until => {
+                self.ask_to_end();
+                self.course = Course::Stopped;
+            }
+            Course::Strays(end, until) if now >= until || !warden::end_strays() => {
+                self.course = Course::Over(end, now + LAST_WORDS);
+                return self.has_said_all();
+            }
+            Course::Over(_, until) => return now >= until || self.has_said_all(),
+            _ => {}
+        }
+        false
+    }
+
+    fn has_said_all(&self) -> bool {
+        self.output.is_none() && self.errors.is_none()
+    }
+
+    /// How it ended.
+    fn obituary(self, shown: &str) -> String {
+        if let Some(reason) = self.refusal {
+            return format!("{shown} could not be executed: {reason}");
+        }
+        let words = self.errors.map_or(self.last_words, Errors::finish);
+        let end = match self.course {
+            Course::Strays(end, _) | Course::Over(end, _) => end,
+            Course::Runs | Course::Silent(_) | Course::Stopped => End { status: None, has_closed: false },
+        };
+        obituary(end, &words)
     }
 }
 
 impl Output {
-    fn new(pipe: pipe::Receiver, open: oneshot::Sender<()>) -> Self {
-        Self { pipe, cutter: Cutter::new(LINE_LIMIT), buffer: Vec::with_capacity(CHUNK), _open: open }
+    fn new(pipe: OwnedFd) -> Self {
+        Self { pipe, cutter: Cutter::new(LINE_LIMIT), buffer: Vec::with_capacity(CHUNK) }
     }
 
-    /// The lines that the next read ends, if any; nothing once it is closed. A reader that takes less than its buffer
-    /// holds does not ask twice.
-    fn poll_read(&mut self, context: &mut Waiting<'_>) -> Poll<Option<Vec<Piece>>> {
-        let mut buffer = ReadBuf::uninit(self.buffer.spare_capacity_mut());
-        let outcome = ready!(Pin::new(&mut self.pipe).poll_read(context, &mut buffer));
-        if outcome.is_err() || buffer.filled().is_empty() {
-            return Poll::Ready(None);
-        }
+    /// The lines that one read ends, if any; nothing once it is closed. It waits where there is nothing to read.
+    fn read(&mut self) -> Option<Vec<Piece>> {
+        self.buffer.clear();
         let mut pieces = Vec::new();
-        self.cutter.push(buffer.filled(), |piece| pieces.push(piece));
-        Poll::Ready(Some(pieces))
+        match read(&self.pipe, spare_capacity(&mut self.buffer)) {
+            Err(Errno::INTR | Errno::AGAIN) => {}
+            Ok(0) | Err(_) => return None,
+            Ok(_) => self.cutter.push(&self.buffer, |piece| pieces.push(piece)),
+        }
+        Some(pieces)
     }
-}
-
-/// Waits for a child's end, which a descriptor of it tells, and for what it left. Where the system has no such thing, or
-/// a sandbox does not let it be had, a thread waits.
-async fn wait(mut child: Child, end: Option<OwnedFd>, is_there: &Cell<bool>) -> Option<ExitStatus> {
-    let end = end.as_ref().and_then(|end| Ready::input(end.as_fd()).ok());
-    let is_told = match end {
-        Some(end) => end.has_news().await.is_ok(),
-        None => false,
-    };
-    let status = if is_told { child.wait() } else { spawn_blocking(move || child.wait()).await.ok()? };
-    is_there.set(false);
-    warden::end_strays().await;
-    status.ok()
 }
 
 /// How a server ended, with its last words. What the warden had to end after its output was closed did not end by itself.
-fn obituary(status: Option<ExitStatus>, has_closed: bool, words: &str) -> String {
-    let how = match status.map(|status| (status.code(), status.signal())) {
-        Some((None, Some(SIGTERM | SIGKILL))) if has_closed => "it closed its output".into(),
+fn obituary(end: End, words: &str) -> String {
+    let how = match end.status.map(|status| (status.code(), status.signal())) {
+        Some((None, Some(SIGTERM | SIGKILL))) if end.has_closed => "it closed its output".into(),
         Some((Some(code), _)) => format!("it ended with status {code}"),
         Some((None, Some(signal))) => format!("it was ended by signal {signal}"),
         Some((None, None)) | None => "it ended".into(),
     };
     if words.is_empty() { how } else { format!("{how}: {words}") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_childs_end_is_heard_of_in_either_way() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        for has_descriptor in [true, false] {
-            let child = Command::new("sh").args(["-c", "read line; exit 7"]).stdin(Stdio::piped()).spawn();
-            let mut child = child.unwrap();
-            let (stdin, is_there) = (child.stdin.take(), Cell::new(true));
-            let end =
-                has_descriptor.then(|| pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).unwrap());
-            let status = runtime.block_on(async {
-                let mut status = pin!(wait(child, end, &is_there));
-                let early = tokio::time::timeout(Duration::from_millis(50), &mut status).await;
-                assert!(early.is_err() && is_there.get());
-                drop(stdin);
-                status.await
-            });
-            assert_eq!((status.unwrap().code(), is_there.get()), (Some(7), false));
-        }
-    }
 }

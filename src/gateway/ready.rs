@@ -1,20 +1,17 @@
-//! A stream of this process's own, which is read and written without ever waiting on it.
+//! Streams that are read and written without ever waiting on one of them alone.
 //!
 //! `O_NONBLOCK` would do that too, but it belongs to the open file, which the agent may hold as well: it is not ours to
 //! set. A pipe could be opened anew to have it, but agents on Node and Bun give sockets, which can't be. So each write
 //! says for itself that it is not to wait (`RWF_NOWAIT`, for pipes and sockets since Linux 6.4), and each other step is
 //! taken when the system says that it would not wait.
 
-use std::cell::Cell;
-use std::future::{pending, poll_fn};
 use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
+use std::time::Instant;
 
-use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{FileType, fstat};
 use rustix::io::{Errno, ReadWriteFlags, pwritev2};
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 
 /// What can be written without waiting to a pipe or socket that takes anything at all (pipe(7), `PIPE_BUF`; a socket
 /// is writable only while most of its buffer is free). A terminal may take less: then a person has stopped it.
@@ -23,83 +20,57 @@ const STEP: usize = 4096;
 /// What pwritev2(2) takes for a stream, which has no offset.
 const NO_OFFSET: u64 = u64::MAX;
 
-/// One end of a stream.
-pub(super) struct Ready<'a> {
-    stream: BorrowedFd<'a>,
-    /// None for what is always ready, as a file and `/dev/null` are: epoll(7) takes no such thing.
-    watch: Option<AsyncFd<BorrowedFd<'a>>>,
-    /// Whether a write can say that it is not to wait.
-    can_say_so: Cell<bool>,
+/// A read or a write of a descriptor.
+pub(super) type Step<'a> = (BorrowedFd<'a>, PollFlags);
+
+pub(super) const READ: PollFlags = PollFlags::IN;
+pub(super) const WRITE: PollFlags = PollFlags::OUT;
+
+/// Waits until one of the steps would not wait, or until then; says of each whether it would not. An end, or an error, is
+/// told by the step itself. A file is always ready.
+pub(super) fn ready<const N: usize>(steps: [Option<Step<'_>>; N], until: Option<Instant>) -> [bool; N] {
+    let mut asked = Vec::with_capacity(N);
+    asked.extend(steps.iter().flatten().map(|(stream, step)| PollFd::from_borrowed_fd(*stream, *step)));
+    let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+    let left = left.map(|left| Timespec::try_from(left).unwrap_or_default());
+    // An interruption is no news.
+    let count = poll(&mut asked, left.as_ref()).unwrap_or_default();
+    let mut answers = asked.iter();
+    steps.map(|step| {
+        step.is_some() && answers.next().is_some_and(|answer| count > 0 && !answer.revents().is_empty())
+    })
 }
 
-impl<'a> Ready<'a> {
-    /// An end to read from. An error says that it can't be watched.
-    pub(super) fn input(stream: BorrowedFd<'a>) -> io::Result<Self> {
-        Self::new(stream, Interest::READABLE)
-    }
+/// Whether a step would not wait now.
+pub(super) fn is_ready(stream: BorrowedFd<'_>, step: PollFlags) -> bool {
+    ready([Some((stream, step))], Some(Instant::now())) == [true]
+}
 
-    /// An end to write to. An error says that it can't be watched.
-    pub(super) fn output(stream: BorrowedFd<'a>) -> io::Result<Self> {
-        Self::new(stream, Interest::WRITABLE)
-    }
+/// A stream that is written without waiting.
+pub(super) struct Output<'a> {
+    pub(super) stream: BorrowedFd<'a>,
+    /// Whether a write can say that it is not to wait.
+    can_say_so: bool,
+}
 
-    fn new(stream: BorrowedFd<'a>, interest: Interest) -> io::Result<Self> {
-        #[expect(
-            unsafe_code,
-            reason = "tokio has no safe way to watch a descriptor that it does not make itself"
-        )]
-        // SAFETY: a `BorrowedFd<'a>` is open and names the same file for all of `'a`, which the watch does not outlive.
-        let watch =
-            match unsafe { AsyncFd::register_with_interest(stream, interest) }.map_err(io::Error::from) {
-                Ok(watch) => Some(watch),
-                Err(error) if error.raw_os_error() == Some(Errno::PERM.raw_os_error()) => None,
-                Err(error) => return Err(error),
-            };
-        let can_say_so = Cell::new(watch.is_some());
-        Ok(Self { stream, watch, can_say_so })
-    }
-
-    /// Reads what is there once something is, as much as there is room for behind what the buffer has; 0 at the end.
-    /// Nothing is lost where it is dropped before that.
-    pub(super) async fn read(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
-        loop {
-            let Some(watch) = &self.watch else {
-                return Ok(rustix::io::read(self.stream, spare_capacity(buffer))?);
-            };
-            // News is good for one read: epoll looks again before it tells, and nobody else reads here.
-            let mut news = poll_fn(|context| watch.poll_read_ready(context)).await?;
-            let outcome = rustix::io::read(self.stream, spare_capacity(buffer));
-            match outcome {
-                Ok(_) if buffer.len() == buffer.capacity() && is_now(self.stream, PollFlags::IN) => {}
-                Ok(0) => {}
-                _ => news.clear_ready(),
-            }
-            match outcome {
-                Err(Errno::INTR | Errno::AGAIN) => {}
-                outcome => return Ok(outcome?),
-            }
-        }
-    }
-
-    /// Waits until there is something to read, or the end.
-    pub(super) async fn has_news(&self) -> io::Result<()> {
-        if let Some(watch) = &self.watch {
-            poll_fn(|context| watch.poll_read_ready(context)).await?.retain_ready();
-        }
-        Ok(())
+impl<'a> Output<'a> {
+    pub(super) fn new(stream: BorrowedFd<'a>) -> Self {
+        // A file never waits for a reader, and takes the word for another one.
+        let kind = fstat(stream).map(|status| FileType::from_raw_mode(status.st_mode));
+        Self { stream, can_say_so: matches!(kind, Ok(FileType::Fifo | FileType::Socket)) }
     }
 
     /// Writes the beginning of `bytes` if that needs no waiting: else the error is `WouldBlock`.
-    pub(super) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
-        if self.can_say_so.get() {
+    pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.can_say_so {
             match pwritev2(self.stream, &[IoSlice::new(bytes)], NO_OFFSET, ReadWriteFlags::NOWAIT) {
-                // An older system, a terminal, or a sandbox that does not know the call.
-                Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::SPIPE) => self.can_say_so.set(false),
+                // An older system, or a sandbox that does not know the call.
+                Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::SPIPE) => self.can_say_so = false,
                 Err(Errno::INTR) => return Ok(0),
                 outcome => return Ok(outcome?),
             }
         }
-        if !is_now(self.stream, PollFlags::OUT) {
+        if !is_ready(self.stream, WRITE) {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         let step = bytes.get(..STEP).unwrap_or(bytes);
@@ -108,29 +79,10 @@ impl<'a> Ready<'a> {
             outcome => Ok(outcome?),
         }
     }
-
-    /// Waits until [`Self::write`] may write again.
-    pub(super) async fn has_room(&self) -> io::Result<()> {
-        let Some(watch) = &self.watch else { return pending().await };
-        loop {
-            let mut news = poll_fn(|context| watch.poll_write_ready(context)).await?;
-            if is_now(self.stream, PollFlags::OUT) {
-                return Ok(());
-            }
-            news.clear_ready();
-        }
-    }
-}
-
-/// Whether it would not wait. An end, or an error, is told by the step itself.
-fn is_now(stream: BorrowedFd<'_>, step: PollFlags) -> bool {
-    let mut asked = [PollFd::from_borrowed_fd(stream, step)];
-    matches!(poll(&mut asked, Some(&Timespec::default())), Ok(count) if count > 0)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::future::Future;
     use std::io::{Read, Write, pipe};
     use std::os::fd::AsFd;
     use std::os::unix::net::UnixStream;
@@ -138,57 +90,28 @@ mod tests {
 
     use super::*;
 
-    /// What comes of it in a moment, if anything does.
-    async fn soon<T>(future: impl Future<Output = T>) -> Option<T> {
-        tokio::time::timeout(Duration::from_millis(30), future).await.ok()
-    }
-
-    fn run(test: impl Future<Output = ()>) {
-        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test);
-    }
-
-    /// What the next read gives, of at most four bytes.
-    async fn next(input: &mut Ready<'_>) -> Option<Vec<u8>> {
-        let mut buffer = Vec::with_capacity(4);
-        assert_eq!(buffer.capacity(), 4);
-        let count = soon(input.read(&mut buffer)).await?.unwrap();
-        assert_eq!(count, buffer.len());
-        Some(buffer)
-    }
-
-    /// Reads all that comes by the reader's own steps, and never waits outside them.
-    async fn reads(input: &mut Ready<'_>, mut writer: impl Write) {
-        assert!(next(input).await.is_none());
-        // Exactly what the buffer holds, twice: the second look must not hang.
-        for _ in 0..2 {
-            writer.write_all(b"abcd").unwrap();
-            assert_eq!(next(input).await.unwrap(), b"abcd");
-            assert!(next(input).await.is_none());
-        }
-        writer.write_all(b"abcdef").unwrap();
-        assert_eq!(next(input).await.unwrap(), b"abcd");
-        assert_eq!(next(input).await.unwrap(), b"ef");
-        assert!(next(input).await.is_none());
-        writer.write_all(b"z").unwrap();
-        drop(writer);
-        assert_eq!(next(input).await.unwrap(), b"z");
-        for _ in 0..2 {
-            assert_eq!(next(input).await.unwrap(), b"");
-        }
+    /// Whether it is ready within a moment.
+    fn is_ready_soon(stream: BorrowedFd<'_>, step: PollFlags) -> bool {
+        ready([None, Some((stream, step))], Some(Instant::now() + Duration::from_millis(30))) == [false, true]
     }
 
     #[test]
-    fn pipes_and_sockets_are_read_when_there_is_something() {
-        run(async {
-            let (reader, writer) = pipe().unwrap();
-            reads(&mut Ready::input(reader.as_fd()).unwrap(), writer).await;
-            let (reader, writer) = UnixStream::pair().unwrap();
-            reads(&mut Ready::input(reader.as_fd()).unwrap(), writer).await;
-        });
+    fn what_can_be_read_is_told_of_each() {
+        let ((one, mut to_one), (two, to_two)) = (pipe().unwrap(), UnixStream::pair().unwrap());
+        let steps = || [Some((one.as_fd(), READ)), None, Some((two.as_fd(), READ))];
+        let soon = || Some(Instant::now() + Duration::from_millis(30));
+        assert_eq!(ready(steps(), soon()), [false; 3]);
+        to_one.write_all(b"a").unwrap();
+        assert_eq!(ready(steps(), None), [true, false, false]);
+        drop(to_two);
+        assert_eq!(ready(steps(), None), [true, false, true]);
+        // An end is news too.
+        drop((to_one, (&one).read(&mut [0]).unwrap()));
+        assert_eq!(ready(steps(), soon()), [true, false, true]);
     }
 
     /// Writes until there is no room, and goes on when there is; a step never waits.
-    async fn writes(output: &Ready<'_>, mut reader: impl Read) {
+    fn writes(output: &mut Output<'_>, mut reader: impl Read) {
         let mut written = 0;
         loop {
             match output.write(&[b'x'; 3 * STEP]) {
@@ -197,10 +120,10 @@ mod tests {
             }
         }
         assert!(written >= STEP);
-        assert!(soon(output.has_room()).await.is_none());
+        assert!(!is_ready_soon(output.stream, WRITE));
         let mut taken = vec![0; written];
         reader.read_exact(&mut taken).unwrap();
-        soon(output.has_room()).await.unwrap().unwrap();
+        assert!(is_ready_soon(output.stream, WRITE));
         assert_eq!(output.write(b"y").unwrap(), 1);
         drop(reader);
         let error = output.write(b"z").unwrap_err();
@@ -209,31 +132,27 @@ mod tests {
 
     #[test]
     fn pipes_and_sockets_are_written_while_there_is_room() {
-        run(async {
-            // On a new system, and on one where a write can't say that it is not to wait.
-            for can_say_so in [true, false] {
-                let (reader, writer) = pipe().unwrap();
-                let output = Ready::output(writer.as_fd()).unwrap();
-                output.can_say_so.set(can_say_so);
-                writes(&output, reader).await;
-                let (reader, writer) = UnixStream::pair().unwrap();
-                let output = Ready::output(writer.as_fd()).unwrap();
-                output.can_say_so.set(can_say_so);
-                writes(&output, reader).await;
-            }
-        });
+        // On a new system, and on one where a write can't say that it is not to wait.
+        for can_say_so in [true, false] {
+            let (reader, writer) = pipe().unwrap();
+            let mut output = Output::new(writer.as_fd());
+            output.can_say_so &= can_say_so;
+            writes(&mut output, reader);
+            let (reader, writer) = UnixStream::pair().unwrap();
+            let mut output = Output::new(writer.as_fd());
+            output.can_say_so &= can_say_so;
+            writes(&mut output, reader);
+        }
     }
 
     #[test]
     fn a_file_is_always_ready() {
-        run(async {
-            let mut file = tempfile::tempfile().unwrap();
-            file.write_all(b"abc").unwrap();
-            std::io::Seek::rewind(&mut file).unwrap();
-            let mut input = Ready::input(file.as_fd()).unwrap();
-            assert_eq!(next(&mut input).await.unwrap(), b"abc");
-            assert_eq!(next(&mut input).await.unwrap(), b"");
-            assert_eq!(Ready::output(file.as_fd()).unwrap().write(b"d").unwrap(), 1);
-        });
+        let file = tempfile::tempfile().unwrap();
+        for step in [READ, WRITE] {
+            assert!(is_ready(file.as_fd(), step));
+        }
+        let mut output = Output::new(file.as_fd());
+        assert!(!output.can_say_so);
+        assert_eq!(output.write(b"d").unwrap(), 1);
     }
 }

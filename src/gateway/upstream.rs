@@ -1,6 +1,10 @@
 //! What the engine and the way to a server say to each other.
 
-use std::task::{Context, Poll};
+use std::os::fd::BorrowedFd;
+use std::os::unix::net::UnixStream;
+use std::time::Instant;
+
+use anyhow::Result;
 
 use super::lines::Piece;
 
@@ -19,7 +23,33 @@ pub(super) enum FromServer {
     Refused(String),
 }
 
-/// A way to a server.
+/// What a gateway waits for.
+pub(super) struct Wait<'a> {
+    /// The agent's words, where they can be taken.
+    pub(super) input: Option<BorrowedFd<'static>>,
+    /// Whether the latest read of them took all that was there.
+    pub(super) is_drained: bool,
+    /// Room for what the agent was not written yet.
+    pub(super) output: Option<BorrowedFd<'static>>,
+    /// Signals that end the gateway.
+    pub(super) interruptions: &'a UnixStream,
+    /// Whether what the server says can be taken; else it waits.
+    pub(super) hears_server: bool,
+    /// When the waiting ends at the latest.
+    pub(super) until: Option<Instant>,
+}
+
+/// What came of it. Nothing at all may have come.
+#[derive(Default)]
+pub(super) struct News {
+    /// One read of the agent's words does not wait.
+    pub(super) agent_speaks: bool,
+    pub(super) is_interrupted: bool,
+    /// In its order. It may be a part that makes no whole message yet.
+    pub(super) from_server: Vec<FromServer>,
+}
+
+/// A way to a server. It is what waits, as only it knows what its own side waits for: descriptors, or futures.
 pub(super) trait Upstream {
     /// Does ahead what the first start needs anyway, and what no server notices.
     fn prepare(&mut self) {}
@@ -28,9 +58,9 @@ pub(super) trait Upstream {
     /// where that is known at once; else [`FromServer::Started`] or [`FromServer::Ended`] follows.
     fn start(&mut self) -> Option<FromServer>;
 
-    /// What has come since, in its order, once something has; it may be a part that makes no whole message yet. A server
-    /// whose words are not taken waits.
-    fn poll_heard(&mut self, context: &mut Context<'_>) -> Poll<Vec<FromServer>>;
+    /// Waits for something of all this, and meanwhile does what it has to do by itself. An error says that it can't be
+    /// waited for.
+    fn wait(&mut self, wait: &Wait<'_>) -> Result<News>;
 
     /// Sends a message, without a line end, with the next [`Self::write`]. What can't be sent shows as an end.
     fn send(&mut self, line: Vec<u8>);

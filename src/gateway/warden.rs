@@ -5,6 +5,7 @@
 //! group or session it has moved to. What runs, and with which values, comes through stdin before the server's own input
 //! begins: nothing of it is in an argument or in the environment of this process.
 
+use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
@@ -32,9 +33,9 @@ use crate::signals;
 /// How long a server may take to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long what ignores even that is looked for.
-const LAST: Duration = Duration::from_secs(2);
+pub(super) const LAST: Duration = Duration::from_secs(2);
 /// How often, while something is ending.
-const GLANCE: Duration = Duration::from_millis(10);
+pub(super) const GLANCE: Duration = Duration::from_millis(10);
 /// What the one line of a warden without a server begins with.
 pub(super) const MARK: u8 = 0;
 /// More than the system takes for a program's words and variables.
@@ -62,17 +63,14 @@ pub(super) fn orders(command: &Command) -> Result<Zeroizing<Vec<u8>>> {
     Ok(orders)
 }
 
-/// The command of orders.
-fn command(orders: &[u8]) -> Option<Command> {
+/// The working directory and the command of orders.
+fn command(orders: &[u8]) -> Option<(OsString, Command)> {
     let mut fields = orders.strip_suffix(b"\0")?.split(|byte| *byte == 0);
     let mut next = || Some(OsString::from_vec(fields.next()?.to_vec()));
     let (directory, program) = (next()?, next()?);
     let count: usize = next()?.to_str()?.parse().ok()?;
     let mut command = Command::new(program);
     command.env_clear().process_group(0);
-    if !directory.is_empty() {
-        command.current_dir(directory);
-    }
     for _ in 0..count {
         command.arg(next()?);
     }
@@ -81,7 +79,7 @@ fn command(orders: &[u8]) -> Option<Command> {
         let (name, value) = variable.as_bytes().split_at(split);
         command.env(OsStr::from_bytes(name), OsStr::from_bytes(value.get(1..)?));
     }
-    Some(command)
+    Some((directory, command))
 }
 
 /// Runs the command: starts the server of the orders and stays until nothing of it is left. Its end is the server's.
@@ -127,17 +125,18 @@ fn start() -> Result<std::process::Child> {
     }
     let mut orders = Zeroizing::new(vec![0; length as usize]);
     read_exactly(input, &mut orders)?;
-    let mut command = command(&orders).context("a warden is started by a gateway, and not by hand")?;
+    let (directory, mut command) =
+        command(&orders).context("a warden is started by a gateway, and not by hand")?;
+    // Not left to the start: a static program would copy itself for it.
+    if !directory.is_empty() {
+        env::set_current_dir(directory).context("its working directory is gone")?;
+    }
     let program = command.get_program().to_owned();
-    let directory = command.get_current_dir().map(Path::to_path_buf);
-    command.spawn().map_err(|error| refusal(&program, directory.as_deref(), &error))
+    command.spawn().map_err(|error| refusal(&program, &error))
 }
 
 /// Why a program could not be executed.
-fn refusal(program: &OsStr, directory: Option<&Path>, error: &io::Error) -> anyhow::Error {
-    if directory.is_some_and(|directory| !directory.is_dir()) {
-        return anyhow::anyhow!("its working directory is gone");
-    }
+fn refusal(program: &OsStr, error: &io::Error) -> anyhow::Error {
     if error.kind() == io::ErrorKind::NotFound && files::exists(Path::new(program)) {
         return anyhow::anyhow!("the interpreter that its first line names was not found");
     }
@@ -236,14 +235,13 @@ fn end_all(server: Pid, status: &mut Option<WaitStatus>, signals: &Signals) {
     }
 }
 
-/// Ends, in a gateway, what a warden has left that was killed itself.
-pub(super) async fn end_strays() {
-    let until = Instant::now() + LAST;
-    while has_children() && Instant::now() < until {
+/// Ends, in a gateway, what a warden has left that was killed itself; says whether something is left still.
+pub(super) fn end_strays() -> bool {
+    if has_children() {
         kill_children();
         while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
-        tokio::time::sleep(GLANCE).await;
     }
+    has_children()
 }
 
 fn kill_children() {
@@ -293,11 +291,11 @@ mod tests {
         given.args(["", "x=y", "ü"]).env_clear().env("A", "1=2").env("B", "").current_dir("/d");
         let orders = orders(&given).unwrap();
         assert_eq!(orders[..4], u32::try_from(orders.len() - 4).unwrap().to_be_bytes());
-        let read = command(&orders[4..]).unwrap();
+        let (directory, read) = command(&orders[4..]).unwrap();
         assert_eq!(read.get_program(), given.get_program());
         assert!(read.get_args().eq(given.get_args()));
         assert!(read.get_envs().eq(given.get_envs()));
-        assert_eq!(read.get_current_dir(), given.get_current_dir());
+        assert_eq!(Some(Path::new(&directory)), given.get_current_dir());
         for broken in [&b""[..], b"\0", b"d\0p\x002\0a\0", b"d\0p\0x\0", b"d\0p\x000\0novalue\0"] {
             assert!(command(broken).is_none(), "{broken:?}");
         }

@@ -1,11 +1,13 @@
 //! A server that dies while it is needed.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::json;
 
 use super::conversation::{Conversation, failure, puppet, text};
+use crate::support::eventually;
 
 #[test]
 fn a_call_in_a_crash_is_answered_at_once_and_the_next_one_works() {
@@ -192,4 +194,25 @@ fn a_server_that_may_not_be_started_any_more_is_refused_at_once_and_started_once
     let id = conversation.ask_tool("echo", &json!({}));
     assert!(conversation.answer(id).0.get("error").is_none());
     conversation.finish();
+}
+
+/// A gateway that wakes up late finds both at once: what the server said, and that the agent or a signal ends it.
+#[test]
+fn an_answer_that_comes_with_the_end_is_passed_on() {
+    for is_signalled in [false, true] {
+        let mut conversation = Conversation::begun(puppet(""));
+        let id = conversation.ask_tool("nap", &json!({ "milliseconds": 200 }));
+        eventually("the call has come", || conversation.got().len() == 3);
+        conversation.signal(Signal::STOP);
+        // The answer waits in the pipe meanwhile.
+        thread::sleep(Duration::from_millis(600));
+        if is_signalled {
+            conversation.signal(Signal::TERM);
+        } else {
+            conversation.close_stdin();
+        }
+        conversation.signal(Signal::CONT);
+        assert_eq!(conversation.hear()["id"], id);
+        assert!(conversation.ends().success());
+    }
 }

@@ -1,21 +1,52 @@
 //! The key of the audit's digests: made once for a state directory, and never shown.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
+use squire_relay::Sealed;
 use zeroize::Zeroizing;
 
 use super::DIRECTORY;
 use crate::files::{self, Lock};
+use crate::output::Output;
 
 /// Its name in the state directory.
 pub(crate) const FILE: &str = "audit.key";
 const LENGTH: usize = 32;
 /// How long another gateway may take to make it.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What is kept of arguments that are not kept themselves. Its key is looked for with the first of them: a gateway that is
+/// asked nothing leaves nothing.
+pub(super) struct Digests {
+    state: PathBuf,
+    /// Whose arguments they are.
+    server: String,
+    key: OnceLock<Option<Key>>,
+}
+
+impl Digests {
+    pub(super) fn new(state: &Path, server: &str) -> Self {
+        Self { state: state.to_path_buf(), server: server.to_owned(), key: OnceLock::new() }
+    }
+
+    /// The digest of arguments. What hinders the key is said once, and costs the digests alone.
+    pub(super) fn of(&self, arguments: &str) -> Option<Sealed> {
+        let key = self.key.get_or_init(|| Key::of(&self.state).map_err(|error| self.say(&error)).ok());
+        key.as_ref().map(|key| Sealed::Digest(key.digest(arguments)))
+    }
+
+    fn say(&self, error: &io::Error) {
+        let (server, path) = (&self.server, self.state.join(FILE));
+        let path = path.display();
+        Output::default()
+            .message(&format!("{server}: {path} can't be used: {error}; the audit has no digests"));
+    }
+}
 
 /// Arguments are short and guessable: a digest without a key would tell them to whoever tries a few. What the key alone
 /// decides is computed once.

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use squire_relay::{Call, Sealed};
 use squire_strategies::spelled_in_json;
 
+use super::key::Digests;
 use crate::files;
 
 /// The longest name of a tool, and the longest sentence, in characters: both are other people's words.
@@ -38,11 +39,11 @@ impl Entry {
     }
 
     /// Puts a digest, where there is one, in the place of arguments.
-    pub(super) fn shorten(&mut self, digest: impl Fn(&str) -> Option<Sealed>) {
+    pub(super) fn shorten(&mut self, digests: &Digests) {
         if let What::Call(call) = &mut self.what
             && let Some(Sealed::Text(arguments)) = &call.arguments
         {
-            call.arguments = digest(arguments);
+            call.arguments = digests.of(arguments);
         }
     }
 }

@@ -24,19 +24,11 @@ fn open(state: &TempDir, kind: AuditKind) -> Audit {
 
 /// An audit whose files are turned from this length on.
 fn turning(state: &TempDir, server: &str, largest_file: u64) -> Audit {
-    let mut writer = Writer::new(state.path(), None, "claude", server);
+    let mut writer = Writer::new(state.path(), None, "claude", server, None);
     writer.largest_file = largest_file;
-    let (queue, writer) = (OnceCell::new(), Cell::new(Some(writer)));
-    of_queue(AuditKind::Digest, None, queue, writer)
-}
-
-fn of_queue(
-    kind: AuditKind,
-    source: Option<(PathBuf, String)>,
-    queue: OnceCell<Option<Queue>>,
-    writer: Cell<Option<Writer>>,
-) -> Audit {
-    Audit { kind, source, key: Rc::default(), queue, writer, noted: RefCell::default() }
+    let mut audit = open(state, AuditKind::Digest);
+    audit.writer = Cell::new(Some(writer));
+    audit
 }
 
 fn call(tool: &str, arguments: Option<Sealed>) -> Call {
@@ -90,17 +82,31 @@ fn a_call_is_one_line_that_only_the_user_can_read() {
 fn a_digest_tells_the_same_from_another_and_nothing_else() {
     let state = state();
     let audit = open(&state, AuditKind::Digest);
-    let seal = audit.seal();
-    let (one, other) = (seal("{\"token\":\"hunter2\"}"), seal("{\"token\":\"hunter3\"}"));
-    assert!(matches!(one, Some(Sealed::Digest(_))) && one != other);
-    assert_eq!(one, open(&state, AuditKind::Digest).seal()("{\"token\":\"hunter2\"}"));
-    assert_ne!(one, open(&self::state(), AuditKind::Digest).seal()("{\"token\":\"hunter2\"}"));
-    audit.record(call("login", one));
+    let long = format!("{{\"token\":\"hunter{}\"}}", "2".repeat(SHORT_ARGUMENTS));
+    let [one, other] = ["{\"token\":\"hunter2\"}", "{\"token\":\"hunter3\"}"];
+    for arguments in [one, other, &long, one] {
+        audit.record(call("login", audit.seal()(arguments)));
+    }
     drop(audit);
     let text = fs::read_to_string(state.path().join(DIRECTORY).join(FILES[0])).unwrap();
-    assert!(text.contains("login") && text.contains("\"hmac-sha256:"), "{text}");
     assert!(!text.contains("hunter") && !text.contains("token"), "{text}");
     assert!(!text.contains("\"arguments\""), "{text}");
+    let digests = |state: &TempDir| -> Vec<String> {
+        lines(state, FILES[0]).iter().map(|line| line["arguments_digest"].as_str().unwrap().into()).collect()
+    };
+    let told = digests(&state);
+    assert!(told.iter().all(|digest| digest.starts_with("hmac-sha256:") && digest.len() == 76), "{told:?}");
+    assert!(told[0] != told[1] && told[0] != told[2] && told[0] == told[3], "{told:?}");
+    // Another gateway of this user's makes the same, and that of another one not.
+    let audit = open(&state, AuditKind::Digest);
+    audit.record(call("login", audit.seal()(one)));
+    drop(audit);
+    assert_eq!(digests(&state)[4], told[0]);
+    let another = self::state();
+    let audit = open(&another, AuditKind::Digest);
+    audit.record(call("login", audit.seal()(one)));
+    drop(audit);
+    assert_ne!(digests(&another)[0], told[0]);
 }
 
 #[test]
@@ -130,7 +136,7 @@ fn a_declaration_says_how_much_is_kept() {
         let text = format!("[servers.a]\ncommand = \"a\"\n{audit}\n");
         let (declared, problems) = read(text.as_bytes(), "squire.toml".as_ref(), LayerKind::User);
         assert!(problems.is_empty(), "{problems:?}");
-        AuditKind::of(declared.servers.first().map(Rc::as_ref))
+        AuditKind::of(declared.servers.first().map(AsRef::as_ref))
     };
     assert_eq!(kind("audit = \"off\""), AuditKind::Off);
     assert_eq!(kind("audit = \"full\""), AuditKind::Full);
@@ -240,10 +246,12 @@ fn a_key_that_can_not_be_used_costs_the_digests_alone() {
         fs::write(&key, &bytes).unwrap();
         fs::set_permissions(&key, fs::Permissions::from_mode(mode)).unwrap();
         let audit = open(&state, AuditKind::Digest);
-        assert_eq!(audit.seal()("{}"), None);
-        audit.record(call("a", None));
+        let long = "x".repeat(SHORT_ARGUMENTS + 1);
+        assert_eq!(audit.seal()(&long), None);
+        audit.record(call("a", audit.seal()("{}")));
         drop(audit);
-        assert_eq!(lines(&state, FILES[0]).len(), 1);
+        let lines = lines(&state, FILES[0]);
+        assert_eq!((lines.len(), lines[0].get("arguments_digest")), (1, None));
         assert_eq!(fs::read(&key).unwrap(), bytes);
     }
 }
@@ -298,14 +306,14 @@ fn of_too_much_that_waits_the_arguments_go_first_and_then_the_lines() {
     let (_alive, ended) = channel();
     let (waiting, lost) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let queue = Queue { entries, waiting, lost, ended, writer: thread::current() };
-    let source = Some((state.path().to_path_buf(), "docs".to_owned()));
-    let audit = of_queue(AuditKind::Full, source, Some(queue).into(), Cell::default());
+    let mut audit = open(&state, AuditKind::Full);
+    audit.queue = Some(queue).into();
     let arguments = format!("\"{}\"", "x".repeat(LARGEST_ARGUMENTS - 2));
     for _ in 0..20 {
         audit.record(call("a", audit.seal()(&arguments)));
         audit.hand_over();
     }
-    let digest = digest(&audit.key, audit.source.as_ref(), &arguments);
+    let digest = audit.digests.of(&arguments);
     let kept: Vec<bool> = never_read
         .try_iter()
         .map(|entry: Entry| match entry.what {

@@ -2,11 +2,13 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use super::key::Digests;
 use super::line::{Entry, What, Whose, line};
 use super::{DIRECTORY, FILES};
 use crate::files::{self, Lock};
@@ -28,18 +30,26 @@ const PATIENCE: Duration = Duration::from_millis(200);
 pub(super) struct Writer {
     directory: PathBuf,
     whose: Whose,
+    /// What stands for arguments; none where they are kept.
+    digests: Option<Arc<Digests>>,
     pub(super) largest_file: u64,
     /// What went wrong is said once.
     has_complained: bool,
 }
 
 impl Writer {
-    pub(super) fn new(state: &Path, launch: Option<&str>, agent: &str, server: &str) -> Self {
+    pub(super) fn new(
+        state: &Path,
+        launch: Option<&str>,
+        agent: &str,
+        server: &str,
+        digests: Option<Arc<Digests>>,
+    ) -> Self {
         // The id comes out of an environment that an agent passes on.
         let launch = launch.filter(|id| runner::is_id(id)).map(str::to_owned);
         let whose = Whose { launch, agent: agent.to_owned(), server: server.to_owned() };
         let directory = state.join(DIRECTORY);
-        Self { directory, whose, largest_file: LARGEST_FILE, has_complained: false }
+        Self { directory, whose, digests, largest_file: LARGEST_FILE, has_complained: false }
     }
 
     /// Writes until nobody is left who could send more.
@@ -65,14 +75,14 @@ impl Writer {
         let missing = lost.swap(0, Ordering::Relaxed);
         if missing > 0 {
             let what = What::Event("lost", format!("{missing} lines could not be written"));
-            self.add(&Entry { time: SystemTime::now(), what }, &mut lines);
+            self.add(Entry { time: SystemTime::now(), what }, &mut lines);
             self.complain("too much waits for the disk");
         }
         while lines.len() < BATCH
             && let Some(entry) = next.take()
         {
             waiting.fetch_sub(entry.size(), Ordering::Relaxed);
-            self.add(&entry, &mut lines);
+            self.add(entry, &mut lines);
             count += 1;
             next = entries.try_recv().ok();
         }
@@ -83,8 +93,11 @@ impl Writer {
         next
     }
 
-    fn add(&self, entry: &Entry, lines: &mut String) {
-        lines.push_str(&line(entry, &self.whose));
+    fn add(&self, mut entry: Entry, lines: &mut String) {
+        if let Some(digests) = &self.digests {
+            entry.shorten(digests);
+        }
+        lines.push_str(&line(&entry, &self.whose));
         lines.push('\n');
     }
 

@@ -16,7 +16,8 @@ use super::link::Link;
 use super::outgoing::Outgoing;
 use super::session::{Memory, SUSTAINED, is_stream, revive};
 use super::target::Transport;
-use super::{Load, MESSAGE_LIMIT, PATIENCE};
+use super::way::Load;
+use super::{MESSAGE_LIMIT, PATIENCE};
 use crate::mcp::web;
 use crate::printable::printable;
 

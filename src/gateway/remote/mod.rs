@@ -1,8 +1,9 @@
 //! A server at a remote address: Streamable HTTP of every revision, and the HTTP with SSE that came before it.
 //!
-//! [`Remote`] is the engine's way to it. Each start is a [`Link`] of its own with one task, which takes the agent's
-//! messages in their order; every request has a task more until it is answered. A failed request is answered by an
-//! error and nothing else; only without `initialize`, or without the one stream of SSE, there is no server.
+//! [`Remote`] is the engine's way to it, and runs its tasks while it waits; [`Way`] is what there is to it. Each start is
+//! a [`Link`] of its own with one task, which takes the agent's messages in their order; every request has a task more
+//! until it is answered. A failed request is answered by an error and nothing else; only without `initialize`, or without
+//! the one stream of SSE, there is no server.
 
 mod body;
 mod exchange;
@@ -14,25 +15,23 @@ mod outgoing;
 mod session;
 mod sse;
 mod target;
+mod watch;
+mod way;
 
 #[cfg(test)]
 mod tests;
 
-use std::cell::Cell;
-use std::rc::Rc;
-use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc::{Receiver, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
-use tokio::sync::oneshot;
-use tokio::task::{JoinHandle, JoinSet, spawn_local};
+use anyhow::{Context, Result};
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::LocalSet;
+use tokio::time::sleep_until;
 
-use self::exchange::{ask, tell};
-use self::link::Link;
-use self::outgoing::Outgoing;
-use self::sse::Stream;
-pub(super) use self::target::{Target, Transport, target};
-use super::upstream::{FromServer, Upstream};
+pub(super) use self::target::{Target, target};
+use self::watch::Watch;
+use self::way::Way;
+use super::upstream::{FromServer, News, Upstream, Wait};
 
 /// The longest message from a server, in bytes.
 const MESSAGE_LIMIT: usize = 64 * 1024 * 1024;
@@ -43,180 +42,105 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How long the answer to a cancelled request is still taken.
 const FORGOTTEN: Duration = Duration::from_secs(60);
 
-/// The way to a remote server.
+/// A remote server, and what drives the way to it.
 pub(super) struct Remote {
-    target: Target,
-    unsent: Rc<Cell<usize>>,
-    running: Option<Running>,
-    /// What comes from the latest start.
-    coming: Option<Receiver<FromServer>>,
-}
-
-struct Running {
-    link: Rc<Link>,
-    /// None once the agent has said all.
-    lines: Option<UnboundedSender<(Vec<u8>, Load)>>,
-    task: JoinHandle<()>,
-}
-
-/// A message's part of what is not on its way yet.
-struct Load {
-    unsent: Rc<Cell<usize>>,
-    bytes: usize,
-}
-
-impl Load {
-    fn new(unsent: &Rc<Cell<usize>>, bytes: usize) -> Self {
-        unsent.set(unsent.get() + bytes);
-        Self { unsent: Rc::clone(unsent), bytes }
-    }
-}
-
-impl Drop for Load {
-    fn drop(&mut self) {
-        self.unsent.set(self.unsent.get().saturating_sub(self.bytes));
-    }
+    way: Way,
+    /// What goes to the tasks with the next waiting: to wake them before would cost two system calls.
+    lines: Vec<Vec<u8>>,
+    /// The agent's side, from the first waiting on.
+    watch: Option<Watch>,
+    tasks: LocalSet,
+    /// Gone at the very end.
+    runtime: Option<Runtime>,
 }
 
 impl Remote {
     /// The way to a server that nobody has asked for anything yet.
-    pub(super) fn new(target: Target) -> Self {
-        Self { target, unsent: Rc::default(), running: None, coming: None }
+    pub(super) fn new(target: Target) -> Result<Self> {
+        let runtime =
+            Builder::new_current_thread().enable_all().build().context("nothing can be waited for")?;
+        Ok(Self {
+            way: Way::new(target),
+            lines: Vec::new(),
+            watch: None,
+            tasks: LocalSet::new(),
+            runtime: Some(runtime),
+        })
+    }
+
+    /// Does what may begin tasks, which run while something is waited for.
+    fn with_tasks<T>(&mut self, act: impl FnOnce(&mut Way) -> T) -> T {
+        let _runtime = self.runtime.as_ref().map(Runtime::enter);
+        let _tasks = self.tasks.enter();
+        act(&mut self.way)
     }
 }
 
 impl Upstream for Remote {
     fn start(&mut self) -> Option<FromServer> {
-        if let Some(before) = self.running.take() {
-            before.task.abort();
-        }
-        let (events, coming) = channel(AHEAD);
-        self.coming = Some(coming);
-        match Link::new(&self.target, events) {
-            Ok(link) => {
-                let link = Rc::new(link);
-                let (lines, taken) = unbounded_channel();
-                let task = spawn_local(live(Rc::clone(&link), taken));
-                self.running = Some(Running { link, lines: Some(lines), task });
-                None
-            }
-            Err(reason) => Some(FromServer::Ended(reason)),
-        }
+        self.with_tasks(Way::start)
     }
 
-    fn poll_heard(&mut self, context: &mut Context<'_>) -> Poll<Vec<FromServer>> {
-        let Some(coming) = &mut self.coming else { return Poll::Pending };
-        if let Some(event) = ready!(coming.poll_recv(context)) {
-            return Poll::Ready(vec![event]);
-        }
-        // Nothing follows the end.
-        self.coming = None;
-        Poll::Pending
+    fn wait(&mut self, wait: &Wait<'_>) -> Result<News> {
+        let Self { way, lines, watch, tasks, runtime } = self;
+        let runtime = runtime.as_ref().context("all is over")?;
+        let waiting = async {
+            let watch = match watch {
+                Some(watch) => watch,
+                None => {
+                    watch.insert(Watch::new(wait.interruptions).context("the agent can't be waited for")?)
+                }
+            };
+            for line in lines.drain(..) {
+                way.send(line);
+            }
+            if wait.is_drained {
+                watch.input.settle().await;
+            }
+            let mut news = News::default();
+            tokio::select! {
+                () = watch.input.is_ready(), if wait.input.is_some() => news.agent_speaks = true,
+                () = watch.output.is_ready(), if wait.output.is_some() => {}
+                () = watch.interruptions.is_ready() => news.is_interrupted = true,
+                event = way.hear(), if wait.hears_server => news.from_server.push(event),
+                () = at(wait.until), if wait.until.is_some() => {}
+            }
+            Ok(news)
+        };
+        tasks.block_on(runtime, waiting)
     }
 
     fn send(&mut self, line: Vec<u8>) {
-        if let Some(Running { lines: Some(lines), .. }) = &self.running {
-            let load = Load::new(&self.unsent, line.len());
-            // Who has ended has said so.
-            let _ = lines.send((line, load));
-        }
+        self.lines.push(line);
     }
 
-    /// Each has gone to its task already.
+    /// They go with the next waiting.
     fn write(&mut self) {}
 
     fn unsent(&self) -> usize {
-        self.unsent.get()
+        self.lines.iter().map(Vec::len).sum::<usize>() + self.way.unsent()
     }
 
     fn stop(&mut self) {
-        let Some(Running { link, task, .. }) = self.running.take() else { return };
-        task.abort();
-        spawn_local(async move {
-            // Nothing follows the end.
-            let _ = task.await;
-            link.farewell().await;
-            link.end("was stopped".into()).await;
-        });
+        self.with_tasks(Way::stop);
     }
 
     fn finish(&mut self) {
-        if let Some(running) = &mut self.running {
-            running.lines.take();
+        self.way.finish();
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        // Nothing of it is worth waiting for.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
         }
     }
 }
 
-/// One conversation, from its start to its end.
-async fn live(link: Rc<Link>, lines: UnboundedReceiver<(Vec<u8>, Load)>) {
-    let conversation = async {
-        match link.transport {
-            Transport::Http => {
-                // Nothing connects before the first message.
-                link.started().await;
-                tokio::select! {
-                    reason = serve(&link, lines) => reason,
-                    () = session::hear(&link) => String::new(),
-                }
-            }
-            Transport::Sse => {
-                let mut stream = match Stream::open(&link).await {
-                    Ok(stream) => stream,
-                    Err(reason) => return reason,
-                };
-                link.started().await;
-                tokio::select! {
-                    reason = serve(&link, lines) => reason,
-                    reason = stream.follow(&link) => reason,
-                }
-            }
-        }
-    };
-    let reason = tokio::select! {
-        reason = conversation => reason,
-        reason = link.failed() => reason,
-    };
-    link.farewell().await;
-    link.end(reason).await;
-}
-
-/// Takes the agent's messages in their order until it has said all and every request is answered.
-async fn serve(link: &Rc<Link>, mut lines: UnboundedReceiver<(Vec<u8>, Load)>) -> String {
-    let mut requests = JoinSet::new();
-    loop {
-        tokio::select! {
-            message = lines.recv() => match message {
-                Some((message, load)) => take(link, message, load, &mut requests).await,
-                None => break,
-            },
-            Some(_) = requests.join_next() => {}
-        }
-    }
-    link.flights.end_idle();
-    link.flights.emptied().await;
-    "was closed".into()
-}
-
-async fn take(link: &Rc<Link>, message: Vec<u8>, load: Load, tasks: &mut JoinSet<()>) {
-    let outgoing = Outgoing::read(message, &link.mirrors.borrow());
-    link.session.remember(&outgoing);
-    if let Some(key) = &outgoing.cancels {
-        if !link.flights.cancel(key) {
-            return;
-        }
-        let (link, key) = (Rc::clone(link), key.clone());
-        tasks.spawn_local(async move {
-            tokio::time::sleep(FORGOTTEN).await;
-            link.flights.forget(&key);
-        });
-    }
-    let Some(key) = outgoing.key.clone() else { return tell(link, &outgoing).await };
-    let is_first = outgoing.method == "initialize";
-    let (opened, open) = oneshot::channel();
-    let task = tasks.spawn_local(ask(Rc::clone(link), outgoing.clone(), load, opened));
-    link.flights.begin(key, &outgoing, task);
-    if is_first {
-        // What follows belongs to the session that the reply names.
-        let _ = open.await;
+async fn at(moment: Option<Instant>) {
+    if let Some(moment) = moment {
+        sleep_until(moment.into()).await;
     }
 }

@@ -40,13 +40,13 @@ fn nothing_overtakes_a_notification_and_requests_run_at_once() {
         ] {
             driven.send(line);
         }
-        assert!(driven.remote.unsent() > 100);
+        assert!(driven.way.unsent() > 100);
         server.has_seen(2).await;
         assert!(began.elapsed() >= Duration::from_millis(150));
         let mut answers = [driven.line().await, driven.line().await];
         answers.sort();
         assert!(answers[0].contains(r#""id":1,"result":1"#) && answers[1].contains(r#""id":2,"result":2"#));
-        assert_eq!(driven.remote.unsent(), 0);
+        assert_eq!(driven.way.unsent(), 0);
         // An answer to the server is waited for as well.
         driven.send(r#"{"jsonrpc":"2.0","id":9,"result":{}}"#);
         driven.send(r#"{"jsonrpc":"2.0","method":"last"}"#);
@@ -124,7 +124,7 @@ fn without_sessions_headers_repeat_the_message_and_nothing_else_is_asked() {
         driven.line().await;
         driven.send(&call(3, "resources/read", r#""uri":"file:///a","#));
         driven.line().await;
-        driven.remote.finish();
+        driven.way.finish();
         assert_eq!(driven.ended().await, "was closed");
         let seen = server.requests();
         assert_eq!(seen.len(), 3);
@@ -207,7 +207,7 @@ fn a_request_that_waits_for_its_turn_is_never_sent_once_it_is_cancelled() {
             driven.send(&ask(id));
         }
         server.has_seen(100).await;
-        assert_eq!(driven.remote.unsent(), 2 * ask(100).len());
+        assert_eq!(driven.way.unsent(), 2 * ask(100).len());
         driven.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":100}}"#);
         drop(release);
         let mut answers = Vec::new();
@@ -217,7 +217,7 @@ fn a_request_that_waits_for_its_turn_is_never_sent_once_it_is_cancelled() {
         driven.is_silent().await;
         assert!(!answers.iter().any(|answer| answer.contains("\"id\":100,")));
         assert!(answers.iter().any(|answer| answer.contains("\"id\":101,")));
-        assert_eq!((server.requests().len(), driven.remote.unsent()), (101, 0));
+        assert_eq!((server.requests().len(), driven.way.unsent()), (101, 0));
     });
 }
 
@@ -235,7 +235,7 @@ fn a_subscription_stays_open_until_the_agent_has_said_all() {
         driven.send(&call(1, "subscriptions/listen", ""));
         assert!(driven.line().await.contains("acknowledged"));
         assert!(driven.line().await.contains("list_changed"));
-        driven.remote.finish();
+        driven.way.finish();
         assert_eq!(driven.ended().await, "was closed");
     });
 }
@@ -267,7 +267,7 @@ fn a_subscription_that_breaks_off_is_asked_for_again() {
         }
         assert_eq!(server.requests().len(), 4);
         assert!(server.requests().iter().all(|request| request.body == server.requests()[0].body));
-        driven.remote.finish();
+        driven.way.finish();
         assert_eq!(driven.ended().await, "was closed");
     });
 }
@@ -294,7 +294,7 @@ fn the_agent_gets_its_answers_after_it_has_said_all() {
     drive(async {
         let mut driven = Driven::http(&server).await;
         driven.send(r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#);
-        driven.remote.finish();
+        driven.way.finish();
         assert!(driven.line().await.contains("result"));
         assert_eq!(driven.ended().await, "was closed");
     });
@@ -311,10 +311,10 @@ fn a_stop_drops_what_runs_and_is_told_once() {
         let mut driven = Driven::http(&server).await;
         driven.send(r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#);
         server.has_seen(1).await;
-        driven.remote.stop();
+        driven.way.stop();
         assert_eq!(driven.ended().await, "was stopped");
         has_closed.recv_timeout(Duration::from_secs(5)).unwrap();
-        driven.remote.stop();
+        driven.way.stop();
         driven.is_silent().await;
     });
 }

@@ -213,7 +213,7 @@ fn without_initialize_there_is_no_server_until_another_start() {
         let _server = Server::at(TcpListener::bind(address).unwrap(), |request, stream| {
             is_usual(request, stream, "s1");
         });
-        driven.came = driven.remote.start();
+        driven.came = driven.way.start();
         driven.has_started().await;
         driven.send(INITIALIZE);
         assert!(driven.line().await.contains("protocolVersion"));

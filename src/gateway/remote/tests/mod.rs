@@ -1,4 +1,4 @@
-//! Servers of a few lines, and [`Remote`] driven through its trait.
+//! Servers of a few lines, and [`Way`] to them.
 
 mod eras;
 mod failures;
@@ -6,7 +6,7 @@ mod sessions;
 mod sse;
 mod tls;
 
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -17,6 +17,8 @@ use serde_json::Value as Json;
 use tokio::task::LocalSet;
 use zeroize::Zeroizing;
 
+use super::target::Transport;
+use super::way::Way;
 use super::*;
 use crate::gateway::lines::Piece;
 use crate::secrets::Value;
@@ -182,7 +184,7 @@ fn target(url: &str, transport: Transport) -> Target {
 
 /// A way to a server and what comes from there.
 struct Driven {
-    remote: Remote,
+    way: Way,
     /// What came of the start, until it is looked at.
     came: Option<FromServer>,
     /// How often the server was said to have forgotten what the agent set up.
@@ -191,9 +193,9 @@ struct Driven {
 
 impl Driven {
     fn start(target: Target) -> Self {
-        let mut remote = Remote::new(target);
-        let came = remote.start();
-        Self { remote, came, came_back: 0 }
+        let mut way = Way::new(target);
+        let came = way.start();
+        Self { way, came, came_back: 0 }
     }
 
     /// Started, over Streamable HTTP.
@@ -213,7 +215,7 @@ impl Driven {
     }
 
     fn send(&mut self, line: &str) {
-        self.remote.send(line.as_bytes().to_vec());
+        self.way.send(line.as_bytes().to_vec());
     }
 
     async fn next(&mut self) -> FromServer {
@@ -224,10 +226,7 @@ impl Driven {
         if let Some(event) = self.came.take() {
             return Some(event);
         }
-        let heard = poll_fn(|context| self.remote.poll_heard(context));
-        let mut events = tokio::time::timeout(limit, heard).await.ok()?;
-        assert_eq!(events.len(), 1);
-        events.pop()
+        tokio::time::timeout(limit, self.way.hear()).await.ok()
     }
 
     async fn has_started(&mut self) {

@@ -16,7 +16,7 @@ fn a_session_is_kept_and_ended() {
         server.has_seen(3).await;
         driven.send(r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#);
         driven.line().await;
-        driven.remote.finish();
+        driven.way.finish();
         assert_eq!(driven.ended().await, "was closed");
         let seen = server.requests();
         let lines: Vec<&str> = seen.iter().map(|request| request.line.as_str()).collect();
@@ -42,7 +42,7 @@ fn a_stop_ends_the_session_too() {
     drive(async {
         let mut driven = Driven::initialized(&server).await;
         server.has_seen(3).await;
-        driven.remote.stop();
+        driven.way.stop();
         driven.ended().await;
         assert_eq!(server.requests()[3].line, "DELETE /mcp");
     });

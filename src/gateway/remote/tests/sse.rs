@@ -47,7 +47,7 @@ fn answers_come_on_the_stream() {
         says.send("data: {\"method\":\ndata: \"n\"}\n\n".into()).unwrap();
         assert_eq!(driven.line().await, r#"{"method": "n"}"#);
         driven.send(r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#);
-        driven.remote.finish();
+        driven.way.finish();
         assert_eq!(driven.line().await, r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
         assert_eq!(driven.ended().await, "was closed");
         let seen = server.requests();
@@ -74,7 +74,7 @@ fn the_stream_is_the_server() {
         says.send(String::new()).unwrap();
         assert_eq!(driven.ended().await, "closed its stream");
         // Whoever stops it meanwhile hears of no second end.
-        driven.remote.stop();
+        driven.way.stop();
         driven.is_silent().await;
     });
 }
