@@ -82,10 +82,11 @@ impl Relay {
                 self.act(Action::ToAgent(line));
             }
             Message::Response { id, outcome } => {
-                if self.looked(&Key::of(id), outcome, now) {
+                let key = Key::of(id);
+                if self.looked(&key, outcome, now) {
                     return;
                 }
-                let Some(pending) = self.requests.take(&Key::of(id)) else {
+                let Some(pending) = self.requests.take(&key) else {
                     self.act(Action::Note(Note::Unasked(answer::raw(id))));
                     return;
                 };

@@ -1,7 +1,7 @@
 //! A server at a remote address: Streamable HTTP of every revision, and the HTTP with SSE that came before it.
 //!
 //! [`Remote`] is the engine's way to it, and runs its tasks while it waits; [`Way`] is what there is to it. Each start is
-//! a [`Link`] of its own with one task, which takes the agent's messages in their order; every request has a task more
+//! a [`link::Link`] of its own with one task, which takes the agent's messages in their order; every request has a task more
 //! until it is answered. A failed request is answered by an error and nothing else; only without `initialize`, or without
 //! the one stream of SSE, there is no server.
 
