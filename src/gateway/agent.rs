@@ -95,9 +95,19 @@ impl Agent {
         self.written = 0;
     }
 
-    /// Where what is queued still waits for room.
-    pub(super) fn unwritten(&self) -> Option<BorrowedFd<'static>> {
-        (!self.unwritten.is_empty()).then_some(self.output.stream)
+    /// Where it reads.
+    pub(super) fn output(&self) -> BorrowedFd<'static> {
+        self.output.stream
+    }
+
+    /// Whether something is queued still.
+    pub(super) fn is_behind(&self) -> bool {
+        !self.unwritten.is_empty()
+    }
+
+    /// It is known to read no more.
+    pub(super) fn lose(&mut self) {
+        self.is_gone = true;
     }
 
     /// Whether more may be queued.
@@ -114,10 +124,8 @@ impl Agent {
     pub(super) fn finish(mut self) {
         let until = Instant::now() + LAST;
         self.write();
-        while let Some(output) = self.unwritten()
-            && Instant::now() < until
-        {
-            ready([Some((output, WRITE))], Some(until));
+        while self.is_behind() && Instant::now() < until {
+            ready([Some((self.output(), WRITE))], Some(until));
             self.write();
         }
     }

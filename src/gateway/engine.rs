@@ -14,7 +14,8 @@ use super::audit::Audit;
 use super::delivery::Delivery;
 use super::lines::{LINE_LIMIT, Piece};
 use super::memory::Remembered;
-use super::upstream::{FromServer, News, Upstream, Wait};
+use super::ready::{READ, is_ready};
+use super::upstream::{FromServer, News, OfOutput, Upstream, Wait};
 use crate::delivery::code;
 use crate::exit::Exit;
 use crate::output::Output;
@@ -24,10 +25,10 @@ use crate::signals;
 
 /// How many bytes may wait for a server that does not read; then the agent waits.
 const UNREAD: usize = 8 * 1024 * 1024;
-/// When such a server is looked at again.
-const PAUSE: Duration = Duration::from_millis(5);
 /// How often what the user says of differences is looked for, while there are any.
 const GLANCE: Duration = Duration::from_secs(2);
+/// How many reads of what an agent has said already are taken where a signal ends its gateway.
+const REST: usize = 64;
 /// How long a server may go on after the agent has said all.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long its end is waited for after that.
@@ -72,10 +73,15 @@ impl Engine<'_> {
             exit: Exit::DONE,
         };
         while !work.agent.is_gone() {
-            let News { agent_speaks, is_interrupted, from_server } = work.wait(Some(&words), None)?;
+            let News { agent_speaks, agent_is_gone, is_interrupted, from_server } =
+                work.wait(Some(&words), None)?;
             // First, as what comes next may be the end.
             work.hear_server(from_server);
+            if agent_is_gone {
+                work.agent.lose();
+            }
             if is_interrupted {
+                work.hear_rest(&mut words);
                 break;
             }
             if agent_speaks {
@@ -141,14 +147,20 @@ impl Work<'_> {
         }
         self.wake = relay.wake().map(|wake| self.start + Duration::from_millis(wake));
         let hears_agent = self.engine.upstream.unsent() < UNREAD;
-        let pause = (!hears_agent).then(|| self.now + PAUSE);
+        // An agent that is not heard can't tell by the end of its words that it has gone.
+        let of_output = match words {
+            _ if self.agent.is_behind() => Some(OfOutput::Room),
+            Some(_) if !hears_agent => Some(OfOutput::End),
+            _ => None,
+        };
         let mut news = self.engine.upstream.wait(&Wait {
             input: words.filter(|_| hears_agent).map(|words| words.input),
             is_drained: words.is_some_and(Words::is_drained),
-            output: self.agent.unwritten(),
+            output: of_output.map(|of_output| (self.agent.output(), of_output)),
             interruptions: &self.interruptions.0,
-            hears_server: self.agent.takes_more(),
-            until: [self.wake, self.glance, pause, until].into_iter().flatten().min(),
+            // Once it is ended it says no more than what is on its way.
+            hears_server: self.agent.takes_more() || self.end == End::Stopped,
+            until: [self.wake, self.glance, until].into_iter().flatten().min(),
         })?;
         self.now = Instant::now();
         news.is_interrupted = news.is_interrupted && self.interruptions.has_come();
@@ -179,6 +191,19 @@ impl Work<'_> {
         if let Some(believed) = self.engine.remembered.as_mut().and_then(|remembered| remembered.news()) {
             let actions = self.engine.relay.believe(believed);
             self.act(actions);
+        }
+    }
+
+    /// Hears what the agent has said already: it is answered like all else.
+    fn hear_rest(&mut self, words: &mut Words) {
+        for _ in 0..REST {
+            if !is_ready(words.input, READ) {
+                break;
+            }
+            let Some(pieces) = words.next() else { break };
+            for piece in pieces {
+                self.hear_agent(piece);
+            }
         }
     }
 

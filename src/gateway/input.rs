@@ -46,6 +46,11 @@ impl Input {
         self.pipe.as_ref().filter(|_| !self.queue.is_empty()).map(AsFd::as_fd)
     }
 
+    /// Whether nobody reads what was to be written.
+    pub(super) fn is_broken(&self) -> bool {
+        self.pipe.is_none() && !self.is_last
+    }
+
     /// Closes it behind what is queued.
     pub(super) fn finish(&mut self) {
         self.is_last = true;
@@ -131,6 +136,7 @@ mod tests {
         }
         assert_eq!(reader.join().unwrap().unwrap(), expected);
         assert_eq!(input.unsent(), 0);
+        assert!(!input.is_broken());
     }
 
     #[test]
@@ -144,6 +150,7 @@ mod tests {
         ready([input.unwritten().map(|pipe| (pipe, WRITE))], None);
         input.write();
         assert_eq!(input.unsent(), 0);
+        assert!(input.is_broken());
         input.queue(Zeroizing::new(b"more".to_vec()));
         input.write();
         assert_eq!(input.unsent(), 0);

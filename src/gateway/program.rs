@@ -18,9 +18,9 @@ use zeroize::Zeroizing;
 use super::child::WatchedChild;
 use super::input::Input;
 use super::lines::{Cutter, LINE_LIMIT, Piece};
-use super::ready::{READ, WRITE, ready};
+use super::ready::{NOTHING, READ, WRITE, ready};
 use super::stderr::Errors;
-use super::upstream::{FromServer, News, Upstream, Wait};
+use super::upstream::{FromServer, News, OfOutput, Upstream, Wait};
 use super::warden;
 use crate::printable::excerpt;
 use crate::secrets::Values;
@@ -68,11 +68,11 @@ struct Running {
 #[derive(Clone, Copy)]
 enum Course {
     Runs,
-    /// It has closed its output. One that has ended tells how by then; one that closed its output alone has nothing more
-    /// to say.
-    Silent(Instant),
+    /// It has closed its output, or its input before something was written there. One that has ended tells how by then; with
+    /// one that only closed it there is nothing more to do.
+    Silent(Closed, Instant),
     /// It was asked to end for that.
-    Stopped,
+    Stopped(Closed),
     /// The warden has ended, and left what has to end still.
     Strays(End, Instant),
     /// All has ended; its last words are waited for until then.
@@ -80,10 +80,16 @@ enum Course {
 }
 
 #[derive(Clone, Copy)]
+enum Closed {
+    Input,
+    Output,
+}
+
+#[derive(Clone, Copy)]
 struct End {
     status: Option<ExitStatus>,
-    /// Whether that is because it had closed its output.
-    has_closed: bool,
+    /// What it had closed, where it was ended for that.
+    closed: Option<Closed>,
 }
 
 /// What the server says.
@@ -169,11 +175,11 @@ impl Upstream for Program<'_> {
         // The end is told behind all that was said.
         let heard = running.filter(|_| wait.hears_server);
         let until = wait.until.into_iter().chain(heard.and_then(Running::until)).min();
-        let [agent_speaks, is_interrupted, _, takes, speaks, complains, ends] = ready(
+        let [agent_speaks, is_interrupted, agent_takes, takes, speaks, complains, ends] = ready(
             [
                 wait.input.map(|input| (input, READ)),
                 Some((wait.interruptions.as_fd(), READ)),
-                wait.output.map(|output| (output, WRITE)),
+                wait.output.map(|(output, of)| (output, if of == OfOutput::Room { WRITE } else { NOTHING })),
                 running.and_then(|running| running.input.as_ref()?.unwritten()).map(|input| (input, WRITE)),
                 heard.and_then(|running| running.output.as_ref()).map(|output| (output.pipe.as_fd(), READ)),
                 running.and_then(|running| running.errors.as_ref()).map(|errors| (errors.pipe(), READ)),
@@ -181,10 +187,11 @@ impl Upstream for Program<'_> {
             ],
             until,
         );
-        let mut news = News { agent_speaks, is_interrupted, from_server: Vec::new() };
+        let agent_is_gone = agent_takes && wait.output.is_some_and(|(_, of)| of == OfOutput::End);
+        let mut news = News { agent_speaks, agent_is_gone, is_interrupted, from_server: Vec::new() };
         let Some(running) = &mut self.running else { return Ok(news) };
-        if takes && let Some(input) = &mut running.input {
-            input.write();
+        if takes {
+            running.write();
         }
         if complains {
             running.hear_errors();
@@ -210,8 +217,8 @@ impl Upstream for Program<'_> {
     }
 
     fn write(&mut self) {
-        if let Some(input) = self.input() {
-            input.write();
+        if let Some(running) = &mut self.running {
+            running.write();
         }
     }
 
@@ -252,13 +259,27 @@ impl Running {
         }
     }
 
+    /// Writes what the server takes.
+    fn write(&mut self) {
+        let Some(input) = &mut self.input else { return };
+        input.write();
+        if input.is_broken() {
+            self.close(Closed::Input);
+        }
+    }
+
+    /// It has closed this.
+    fn close(&mut self, closed: Closed) {
+        if let Course::Runs = self.course {
+            self.course = Course::Silent(closed, Instant::now() + MOMENT);
+        }
+    }
+
     /// Hears what one read gives. What the warden says instead of the server is no line for the agent.
     fn hear(&mut self, heard: &mut Vec<FromServer>) {
         let Some(output) = &mut self.output else { return };
         let pieces = output.read().unwrap_or_else(|| {
-            if let Course::Runs = self.course {
-                self.course = Course::Silent(Instant::now() + MOMENT);
-            }
+            self.close(Closed::Output);
             self.output.take().and_then(|mut output| output.cutter.end()).into_iter().collect()
         });
         for piece in pieces {
@@ -281,29 +302,30 @@ impl Running {
     /// The warden has ended.
     fn end(&mut self) {
         let status = self.warden.take().and_then(WatchedChild::wait);
-        let end = End { status, has_closed: matches!(self.course, Course::Stopped) };
+        let closed = if let Course::Stopped(closed) = self.course { Some(closed) } else { None };
+        let end = End { status, closed };
         self.course = Course::Strays(end, Instant::now() + warden::LAST);
     }
 
     /// When [`Self::is_over`] is to be asked again.
     fn until(&self) -> Option<Instant> {
         match self.course {
-            Course::Runs | Course::Stopped => None,
-            Course::Silent(until) | Course::Over(_, until) => Some(until),
+            Course::Runs | Course::Stopped(_) => None,
+            Course::Silent(_, until) | Course::Over(_, until) => Some(until),
             Course::Strays(..) => Some(Instant::now() + warden::GLANCE),
         }
     }
 
     /// Takes the next step of its end, if it is time for that; says whether it has come.
     fn is_over(&mut self) -> bool {
-        if let Course::Runs | Course::Stopped = self.course {
+        if let Course::Runs | Course::Stopped(_) = self.course {
             return false;
         }
         let now = Instant::now();
         match self.course {
-            Course::Silent(until) if now >= until => {
+            Course::Silent(closed, until) if now >= until => {
                 self.ask_to_end();
-                self.course = Course::Stopped;
+                self.course = Course::Stopped(closed);
             }
             Course::Strays(end, until) if now >= until || !warden::end_strays() => {
                 self.course = Course::Over(end, now + LAST_WORDS);
@@ -327,7 +349,7 @@ impl Running {
         let words = self.errors.map_or(self.last_words, Errors::finish);
         let end = match self.course {
             Course::Strays(end, _) | Course::Over(end, _) => end,
-            Course::Runs | Course::Silent(_) | Course::Stopped => End { status: None, has_closed: false },
+            Course::Runs | Course::Silent(..) | Course::Stopped(_) => End { status: None, closed: None },
         };
         obituary(end, &words)
     }
@@ -351,13 +373,15 @@ impl Output {
     }
 }
 
-/// How a server ended, with its last words. What the warden had to end after its output was closed did not end by itself.
+/// How a server ended, with its last words. What the warden had to end for what it had closed did not end by itself.
 fn obituary(end: End, words: &str) -> String {
-    let how = match end.status.map(|status| (status.code(), status.signal())) {
-        Some((None, Some(SIGTERM | SIGKILL))) if end.has_closed => "it closed its output".into(),
-        Some((Some(code), _)) => format!("it ended with status {code}"),
-        Some((None, Some(signal))) => format!("it was ended by signal {signal}"),
-        Some((None, None)) | None => "it ended".into(),
+    let status = end.status.map(|status| (status.code(), status.signal()));
+    let how = match (status, end.closed) {
+        (Some((None, Some(SIGTERM | SIGKILL))), Some(Closed::Output)) => "it closed its output".into(),
+        (Some((None, Some(SIGTERM | SIGKILL))), Some(Closed::Input)) => "it closed its input".into(),
+        (Some((Some(code), _)), _) => format!("it ended with status {code}"),
+        (Some((None, Some(signal))), _) => format!("it was ended by signal {signal}"),
+        (Some((None, None)) | None, _) => "it ended".into(),
     };
     if words.is_empty() { how } else { format!("{how}: {words}") }
 }

@@ -25,6 +25,8 @@ pub(super) type Step<'a> = (BorrowedFd<'a>, PollFlags);
 
 pub(super) const READ: PollFlags = PollFlags::IN;
 pub(super) const WRITE: PollFlags = PollFlags::OUT;
+/// No step at all: that the other side has gone is told all the same.
+pub(super) const NOTHING: PollFlags = PollFlags::empty();
 
 /// Waits until one of the steps would not wait, or until then; says of each whether it would not. An end, or an error, is
 /// told by the step itself. A file is always ready.
@@ -105,7 +107,11 @@ mod tests {
         assert_eq!(ready(steps(), None), [true, false, false]);
         drop(to_two);
         assert_eq!(ready(steps(), None), [true, false, true]);
-        // An end is news too.
+        // An end is news too, also where no step is asked for.
+        let mut gone = [Some((to_one.as_fd(), NOTHING))];
+        assert_eq!(ready(gone, soon()), [false]);
+        gone = [Some((two.as_fd(), NOTHING))];
+        assert_eq!(ready(gone, None), [true]);
         drop((to_one, (&one).read(&mut [0]).unwrap()));
         assert_eq!(ready(steps(), soon()), [true, false, true]);
     }

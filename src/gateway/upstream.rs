@@ -29,8 +29,8 @@ pub(super) struct Wait<'a> {
     pub(super) input: Option<BorrowedFd<'static>>,
     /// Whether the latest read of them took all that was there.
     pub(super) is_drained: bool,
-    /// Room for what the agent was not written yet.
-    pub(super) output: Option<BorrowedFd<'static>>,
+    /// Where the agent reads, if something of that is waited for.
+    pub(super) output: Option<(BorrowedFd<'static>, OfOutput)>,
     /// Signals that end the gateway.
     pub(super) interruptions: &'a UnixStream,
     /// Whether what the server says can be taken; else it waits.
@@ -39,11 +39,22 @@ pub(super) struct Wait<'a> {
     pub(super) until: Option<Instant>,
 }
 
+/// What is waited for of the agent's reading.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum OfOutput {
+    /// Room for what was not written yet.
+    Room,
+    /// That nobody reads any more.
+    End,
+}
+
 /// What came of it. Nothing at all may have come.
 #[derive(Default)]
 pub(super) struct News {
     /// One read of the agent's words does not wait.
     pub(super) agent_speaks: bool,
+    /// That nobody reads any more, where it was asked for.
+    pub(super) agent_is_gone: bool,
     pub(super) is_interrupted: bool,
     /// In its order. It may be a part that makes no whole message yet.
     pub(super) from_server: Vec<FromServer>,

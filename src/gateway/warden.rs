@@ -5,6 +5,7 @@
 //! group or session it has moved to. What runs, and with which values, comes through stdin before the server's own input
 //! begins: nothing of it is in an argument or in the environment of this process.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -210,15 +211,20 @@ fn reap(server: Pid) -> Option<WaitStatus> {
 fn end_all(server: Pid, status: &mut Option<WaitStatus>, signals: &Signals) {
     // Errors of signals say that there is nobody left.
     let _ = kill_process_group(server, Signal::TERM);
-    let until = Instant::now() + GRACE;
+    let (until, mut asked) = (Instant::now() + GRACE, BTreeSet::from([server.as_raw_pid()]));
     loop {
         *status = status.or(reap(server));
         if !has_children() {
             return;
         }
-        // What outlives the server got its signal with it, and has no other claim to the time.
+        // What outlives the server has no other claim to the time. What had left its group was not asked with it, and
+        // comes here once its own parent has ended.
         if Instant::now() >= until {
             break;
+        }
+        for child in children().into_iter().filter(|child| asked.insert(child.as_raw_pid())) {
+            // An error says that it has ended.
+            let _ = kill_process(child, Signal::TERM);
         }
         signals.wait(Some(GLANCE));
         signals.ask_to_end();

@@ -103,6 +103,11 @@ impl Conversation {
         self.lines = Some(lines);
     }
 
+    /// What was never read is never read.
+    pub(super) fn stop_reading(&mut self) {
+        self.stdout = None;
+    }
+
     /// The reading end closes with the next line.
     pub(super) fn stop_listening(&self) {
         self.is_listening.store(false, Ordering::Relaxed);
@@ -128,7 +133,9 @@ impl Conversation {
         let (open, is_over) = channel::<()>();
         thread::spawn(move || {
             for line in lines {
-                stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
+                if stdin.write_all(format!("{line}\n").as_bytes()).is_err() {
+                    return;
+                }
             }
             let _ = stdin.flush();
             // Open until the conversation is over.
@@ -217,6 +224,13 @@ impl Conversation {
 
     pub(super) fn stderr(&self) -> String {
         fs::read_to_string(self.test.path("stderr")).unwrap()
+    }
+
+    /// How often the gateway has waited for something so far.
+    pub(super) fn wakings(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        count.unwrap().trim().parse().unwrap()
     }
 
     pub(super) fn pid(&self) -> Pid {

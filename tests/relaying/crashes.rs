@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use serde_json::json;
 
 use super::conversation::{Conversation, failure, puppet, text};
-use crate::support::eventually;
+use crate::support::{Test, eventually};
 
 #[test]
 fn a_call_in_a_crash_is_answered_at_once_and_the_next_one_works() {
@@ -215,4 +215,55 @@ fn an_answer_that_comes_with_the_end_is_passed_on() {
         assert_eq!(conversation.hear()["id"], id);
         assert!(conversation.ends().success());
     }
+}
+
+/// What the agent has said before a signal ends its gateway is answered, whether or not it was read.
+#[test]
+fn what_was_said_before_the_signal_is_answered() {
+    let mut conversation = Conversation::begun(puppet(""));
+    conversation.works();
+    conversation.signal(Signal::STOP);
+    let ids: Vec<u64> = (0..20).map(|_| conversation.ask_tool("echo", &json!({ "text": "hi" }))).collect();
+    conversation.signal(Signal::TERM);
+    conversation.signal(Signal::CONT);
+    for id in ids {
+        let answer = conversation.hear();
+        assert_eq!((&answer["id"], text(&answer)), (&json!(id), "echo:hi"));
+    }
+    assert!(conversation.ends().success());
+}
+
+/// A server of a few lines of shell, which has answered the first words and then does this.
+fn of_shell(rest: &str) -> Test {
+    let hello = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"fake-server","version":"1"}}}"#;
+    let script = format!("read line; echo '{hello}'; read line; {rest}");
+    Test::new().config(&format!("[servers.a]\ncommand = [\"sh\", \"-c\", {script:?}]\n"))
+}
+
+/// It can't be told anything any more, and so is no server.
+#[test]
+fn a_server_that_closes_its_input_is_started_again() {
+    let mut conversation = Conversation::begun(of_shell("exec <&-; : > '<T>/closed'; exec sleep 60"));
+    eventually("it has closed its input", || conversation.test.path("closed").exists());
+    let answer = conversation.call("echo", &json!({}));
+    assert_eq!(failure(&answer), (-32081, "perhaps"));
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.contains("it closed its input; it is started again in 1 s"), "{message}");
+    conversation.close_stdin();
+    assert!(conversation.ends().success());
+}
+
+/// What a server has started in a session of its own is asked to end with it, and nobody waits for it.
+#[test]
+fn a_crash_is_told_at_once_whatever_the_server_leaves() {
+    let mut conversation =
+        Conversation::begun(of_shell("setsid sleep 60 & : > '<T>/there'; read line; exit 3"));
+    eventually("it has left something", || conversation.test.path("there").exists());
+    let start = Instant::now();
+    let answer = conversation.call("echo", &json!({}));
+    assert!(start.elapsed() < Duration::from_millis(1500), "{:?}", start.elapsed());
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.contains("it ended with status 3; it is started again in 1 s"), "{message}");
+    conversation.close_stdin();
+    assert!(conversation.ends().success());
 }

@@ -1,11 +1,12 @@
 //! Sides that do not read, and servers that talk too much.
 
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use super::conversation::{Conversation, HELLO, puppet, text};
+use crate::support::eventually;
 
 /// Nobody reads the gateway's stderr here either.
 #[test]
@@ -39,4 +40,27 @@ fn an_agent_and_a_server_that_do_not_read_do_not_lock_each_other() {
         assert_eq!(answer["id"], id);
         assert!(id < 2 || text(&answer).len() == large.len() + 5, "{id}");
     }
+}
+
+/// Where more waits for the server than may, the agent is not heard: its end is noticed all the same, and meanwhile
+/// nobody looks again and again.
+#[test]
+fn an_agent_that_goes_while_it_is_not_heard_takes_all_with_it() {
+    let mut conversation = Conversation::not_reading(puppet(""), &[]);
+    let nap = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "nap", "arguments": { "milliseconds": 60_000 } } });
+    let word =
+        json!({ "jsonrpc": "2.0", "method": "notifications/x", "params": { "text": "y".repeat(50_000) } });
+    let mut lines = vec![HELLO.to_owned(), nap.to_string()];
+    lines.extend((0..1000).map(|_| word.to_string()));
+    conversation.say_beside(lines);
+    eventually("the server naps", || conversation.got().len() == 2);
+    thread::sleep(Duration::from_secs(2));
+    let before = conversation.wakings();
+    thread::sleep(Duration::from_millis(500));
+    assert!(conversation.wakings() - before < 10);
+    conversation.stop_reading();
+    let start = Instant::now();
+    conversation.ends();
+    assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
+    conversation.nothing_is_left();
 }

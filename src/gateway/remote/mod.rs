@@ -31,7 +31,7 @@ use tokio::time::sleep_until;
 pub(super) use self::target::{Target, target};
 use self::watch::Watch;
 use self::way::Way;
-use super::upstream::{FromServer, News, Upstream, Wait};
+use super::upstream::{FromServer, News, OfOutput, Upstream, Wait};
 
 /// The longest message from a server, in bytes.
 const MESSAGE_LIMIT: usize = 64 * 1024 * 1024;
@@ -97,10 +97,14 @@ impl Upstream for Remote {
             if wait.is_drained {
                 watch.input.settle().await;
             }
+            let (sent, of_output) = (way.sent(), wait.output.map(|(_, of_output)| of_output));
             let mut news = News::default();
             tokio::select! {
                 () = watch.input.is_ready(), if wait.input.is_some() => news.agent_speaks = true,
-                () = watch.output.is_ready(), if wait.output.is_some() => {}
+                () = watch.output.is_ready(), if of_output == Some(OfOutput::Room) => {}
+                () = watch.output.has_ended(), if of_output == Some(OfOutput::End) => news.agent_is_gone = true,
+                // More may be heard of the agent again.
+                () = sent.happens(), if wait.input.is_none() => {}
                 () = watch.interruptions.is_ready() => news.is_interrupted = true,
                 event = way.hear(), if wait.hears_server => news.from_server.push(event),
                 () = at(wait.until), if wait.until.is_some() => {}

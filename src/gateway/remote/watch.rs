@@ -1,7 +1,7 @@
 //! The agent's side, watched beside the tasks of a remote server.
 
 use std::cell::Cell;
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use crate::gateway::ready::{READ, WRITE, is_ready};
+use crate::gateway::ready::{NOTHING, READ, WRITE, is_ready};
 
 /// This process's own streams, and its signals.
 pub(super) struct Watch {
@@ -92,6 +92,17 @@ impl<S: AsFd + AsRawFd> Watched<S> {
             self.is_told.set(false);
         }
     }
+
+    /// Waits until nobody takes what is written.
+    pub(super) async fn has_ended(&self) {
+        let Some(stream) = &self.stream else { return pending().await };
+        while !is_ready(stream.get_ref().as_fd(), NOTHING) {
+            match poll_fn(|context| stream.poll_write_ready(context)).await {
+                Ok(mut news) => news.clear_ready(),
+                Err(_) => return,
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -149,6 +160,10 @@ mod tests {
                 assert!(!is_ready_soon(&watched).await);
                 other.read_exact(&mut vec![0; written]).unwrap();
             }
+            let has_ended = timeout(Duration::from_millis(30), watched.has_ended()).await.is_ok();
+            assert!(!has_ended);
+            drop(other);
+            watched.has_ended().await;
             let file = tempfile::tempfile().unwrap();
             assert!(is_ready_soon(&Watched::new(file, WRITE).unwrap()).await);
         });

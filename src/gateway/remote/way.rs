@@ -5,7 +5,7 @@ use std::future::pending;
 use std::rc::Rc;
 
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::task::{JoinHandle, JoinSet, spawn_local};
 
 use super::exchange::{ask, tell};
@@ -20,7 +20,7 @@ use crate::gateway::upstream::FromServer;
 /// The way to a remote server. All of it happens in tasks of a [`tokio::task::LocalSet`].
 pub(super) struct Way {
     target: Target,
-    unsent: Rc<Cell<usize>>,
+    unsent: Rc<Unsent>,
     running: Option<Running>,
     /// What comes from the latest start.
     coming: Option<Receiver<FromServer>>,
@@ -33,22 +33,37 @@ struct Running {
     task: JoinHandle<()>,
 }
 
-/// A message's part of what is not on its way yet.
+/// What is not on its way yet.
+#[derive(Default)]
+pub(super) struct Unsent {
+    bytes: Cell<usize>,
+    bell: Notify,
+}
+
+impl Unsent {
+    /// Waits until something of it has gone on its way.
+    pub(super) async fn happens(&self) {
+        self.bell.notified().await;
+    }
+}
+
+/// A message's part of it.
 pub(super) struct Load {
-    unsent: Rc<Cell<usize>>,
+    unsent: Rc<Unsent>,
     bytes: usize,
 }
 
 impl Load {
-    fn new(unsent: &Rc<Cell<usize>>, bytes: usize) -> Self {
-        unsent.set(unsent.get() + bytes);
+    fn new(unsent: &Rc<Unsent>, bytes: usize) -> Self {
+        unsent.bytes.set(unsent.bytes.get() + bytes);
         Self { unsent: Rc::clone(unsent), bytes }
     }
 }
 
 impl Drop for Load {
     fn drop(&mut self) {
-        self.unsent.set(self.unsent.get().saturating_sub(self.bytes));
+        self.unsent.bytes.set(self.unsent.bytes.get().saturating_sub(self.bytes));
+        self.unsent.bell.notify_one();
     }
 }
 
@@ -98,7 +113,12 @@ impl Way {
     }
 
     pub(super) fn unsent(&self) -> usize {
-        self.unsent.get()
+        self.unsent.bytes.get()
+    }
+
+    /// What tells that some of that has gone on its way.
+    pub(super) fn sent(&self) -> Rc<Unsent> {
+        Rc::clone(&self.unsent)
     }
 
     pub(super) fn stop(&mut self) {
