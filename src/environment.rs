@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
+use squire_strategies::{BASE_ENVIRONMENT, PROXY_VARIABLES};
 
 /// Variables, working directory and the name that squire was called by.
 #[derive(Clone, Debug)]
@@ -40,6 +41,24 @@ impl Environment {
             })
         };
         self.get(name).filter(|value| !is_reference(value))
+    }
+
+    /// What a program of the user's list has of it: the base environment, and what is handed on by name beyond it (cases
+    /// B44, B91).
+    pub fn inherited<'a>(&'a self, inherit_env: &'a [String]) -> Vec<(&'a str, &'a OsStr)> {
+        let mut variables: Vec<(&str, &OsStr)> = Vec::new();
+        for name in BASE_ENVIRONMENT.iter().copied() {
+            if let Some(value) = self.passed_on(name).filter(|value| !holds_credentials(name, value)) {
+                variables.push((name, value));
+            }
+        }
+        for name in inherit_env {
+            if let Some(value) = self.passed_on(name) {
+                variables.retain(|(other, _)| other != name);
+                variables.push((name, value));
+            }
+        }
+        variables
     }
 
     /// All variables.
@@ -105,6 +124,11 @@ pub fn utf8(path: &Path) -> Result<String> {
 pub fn time() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     now.map_or(0, |since| since.as_secs())
+}
+
+/// A proxy's address with a user in it is a secret that no server asked for.
+fn holds_credentials(name: &str, value: &OsStr) -> bool {
+    PROXY_VARIABLES.contains(&name) && value.to_string_lossy().contains('@')
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use anyhow::{Context, Result};
-use squire_strategies::{BASE_ENVIRONMENT, PROXY_VARIABLES, Stdio, Text};
+use squire_strategies::{Stdio, Text};
 
 use crate::environment::Environment;
 use crate::secrets::Value;
@@ -28,33 +28,13 @@ impl AsRef<OsStr> for Content<'_> {
 /// The variables of a server, each once.
 pub(crate) type Variables<'a> = Vec<(&'a str, Content<'a>)>;
 
-/// The base environment, and what is handed on by name beyond it.
-pub(crate) fn inherited<'a>(
-    environment: &'a Environment,
-    inherit_env: &'a [String],
-) -> Vec<(&'a str, &'a OsStr)> {
-    let mut variables: Vec<(&str, &OsStr)> = Vec::new();
-    for name in BASE_ENVIRONMENT.iter().copied() {
-        if let Some(value) = environment.passed_on(name).filter(|value| !holds_credentials(name, value)) {
-            variables.push((name, value));
-        }
-    }
-    for name in inherit_env {
-        if let Some(value) = environment.passed_on(name) {
-            variables.retain(|(other, _)| other != name);
-            variables.push((name, value));
-        }
-    }
-    variables
-}
-
 /// Builds a server's environment. The error names the variable whose reference can't be resolved.
 pub(super) fn build<'a>(
     stdio: &'a Stdio,
     environment: &'a Environment,
     expand: &dyn Fn(&Text) -> Result<Value>,
 ) -> Result<Variables<'a>> {
-    let inherited = inherited(environment, &stdio.inherit_env);
+    let inherited = environment.inherited(&stdio.inherit_env);
     let mut variables: Variables<'a> =
         inherited.into_iter().map(|(name, value)| (name, Content::Inherited(value))).collect();
     for (name, text) in &stdio.env {
@@ -63,9 +43,4 @@ pub(super) fn build<'a>(
         variables.push((name, Content::Declared(value)));
     }
     Ok(variables)
-}
-
-/// A proxy's address with a user in it is a secret that no server asked for.
-fn holds_credentials(name: &str, value: &OsStr) -> bool {
-    PROXY_VARIABLES.contains(&name) && value.to_string_lossy().contains('@')
 }

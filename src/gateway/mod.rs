@@ -51,7 +51,6 @@ pub(crate) use again::{DIRECTORY as ENABLED, try_again};
 use audit::{Audit, AuditKind};
 use delivery::Delivery;
 use engine::Engine;
-pub(crate) use environment::inherited;
 use launch::Launch;
 use memory::Remembered;
 use program::Program;

@@ -16,7 +16,6 @@ use zeroize::Zeroizing;
 use super::fetch::Failure;
 use super::{LARGEST, Value};
 use crate::environment::Environment;
-use crate::gateway::inherited;
 use crate::printable::excerpt;
 use crate::runner::{Boundaries, look_up};
 
@@ -48,7 +47,7 @@ fn run_within(
     project: Option<&Path>,
 ) -> Result<Zeroizing<Vec<u8>>, Failure> {
     let Some((name, arguments)) = words.split_first() else { return Err("it has no command".into()) };
-    let variables = inherited(environment, inherit_env);
+    let variables = environment.inherited(inherit_env);
     let path = variables.iter().find(|(name, _)| *name == "PATH").map(|(_, value)| *value);
     let program = find(name, path, environment, project)?;
     let mut command = Command::new(program);
