@@ -72,6 +72,7 @@ impl Remote {
     fn with_tasks<T>(&mut self, act: impl FnOnce(&mut Way) -> T) -> T {
         let _runtime = self.runtime.as_ref().map(Runtime::enter);
         let _tasks = self.tasks.enter();
+        hand_over(&mut self.lines, &self.way);
         act(&mut self.way)
     }
 }
@@ -91,9 +92,7 @@ impl Upstream for Remote {
                     watch.insert(Watch::new(wait.interruptions).context("the agent can't be waited for")?)
                 }
             };
-            for line in lines.drain(..) {
-                way.send(line);
-            }
+            hand_over(lines, way);
             if wait.is_drained {
                 watch.input.settle().await;
             }
@@ -130,7 +129,7 @@ impl Upstream for Remote {
     }
 
     fn finish(&mut self) {
-        self.way.finish();
+        self.with_tasks(Way::finish);
     }
 }
 
@@ -140,6 +139,13 @@ impl Drop for Remote {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
+    }
+}
+
+/// What was sent goes on its way before anything else is done.
+fn hand_over(lines: &mut Vec<Vec<u8>>, way: &Way) {
+    for line in lines.drain(..) {
+        way.send(line);
     }
 }
 

@@ -104,7 +104,7 @@ impl Way {
         pending().await
     }
 
-    pub(super) fn send(&mut self, line: Vec<u8>) {
+    pub(super) fn send(&self, line: Vec<u8>) {
         if let Some(Running { lines: Some(lines), .. }) = &self.running {
             let load = Load::new(&self.unsent, line.len());
             // Who has ended has said so.
