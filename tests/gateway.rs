@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::inspecting::HttpServer;
 use crate::support::{Run, SQUIRE, Test};
 
 const SECRET: &str = "S3CR3T_90ab12";
@@ -535,4 +536,15 @@ fn b74_garbage_does_not_end_a_stand_in() {
     let answers = answers(&run);
     assert_eq!(answers.last().unwrap(), &json!({ "jsonrpc": "2.0", "id": "x", "result": {} }));
     assert_eq!(answers.len(), 3);
+}
+
+/// An agent that says all at once and goes is answered all the same.
+#[test]
+fn what_is_asked_of_a_remote_server_before_the_end_is_answered() {
+    let server = HttpServer::start("ok");
+    let test = Test::new().config(&format!("[servers.a]\nurl = {:?}\n", server.url));
+    let run = gateway(test, "a").success();
+    let ids: Vec<Value> = answers(&run).iter().map(|answer| answer["id"].clone()).collect();
+    assert_eq!(ids, [1, 2, 3]);
+    assert!(answers(&run)[1]["result"]["tools"].as_array().is_some_and(|tools| !tools.is_empty()));
 }
